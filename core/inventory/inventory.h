@@ -114,6 +114,7 @@ struct inv_node {
 	uint8_t n_unheard;   /* questions it has left unanswered since it was last heard */
 	uint8_t n_reads;     /* times it was read again in this sweep, bounded */
 	bool doubted;	     /* it is in the list of nodes to be read again */
+	bool desc_doubted;   /* a switch: it has said that something of its own has changed */
 	bool fell;	     /* a port of it was read that is not above INIT any more */
 	bool lft_remembered; /* silent: its rows are the last plan's, or held ones */
 	bool owes_maps;	     /* its SL2VL may not be the last plan's (owed.c) */

@@ -33,8 +33,10 @@ static void on_port_info(struct ask *a, enum txn_status status, const uint8_t *r
 static void
 on_node_desc(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
-	if (status == TXN_OK) /* a node may be nameless */
-		inv_describe(&a->s->inv, a->node, reply + WIRE_SMP_DATA_AT);
+	if (status != TXN_OK) /* a node may be nameless */
+		return;
+	inv_node(&a->s->inv, a->node)->desc_doubted = false;
+	inv_describe(&a->s->inv, a->node, reply + WIRE_SMP_DATA_AT);
 }
 
 void

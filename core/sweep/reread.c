@@ -16,7 +16,7 @@ read_switch(struct sweeper *s, uint32_t slot)
 {
 	struct inv_node *n = inv_node(&s->inv, slot);
 
-	if (n->desc[0] == '\0')
+	if (n->desc[0] == '\0' || n->desc_doubted)
 		discover_ask_desc(s, slot, 0);
 	if (!observe_switch_is_fresh(n))
 		discover_ask_switch(s, slot);

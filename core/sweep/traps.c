@@ -374,6 +374,8 @@ act(struct sweeper *s, const struct source *src, const struct wire_notice *n, st
 	}
 	if (s->p.ha->state != WIRE_SM_MASTER)
 		return;
+	if (src->slot != INV_NONE && n->trap_number == TRAP_LOCAL_CHANGE)
+		inv_node(&s->inv, src->slot)->desc_doubted = true; /* IBA 13.4.8.2 */
 	if (src->slot == INV_NONE) {
 		look_for(s, r, reason);
 	} else if (is_to_be_read(s, src->slot)) {

@@ -59,6 +59,11 @@ echo "ok: a host"
 one_line "warning fabric: another width or speed than before: $cable (1xQDR, before 4xEDR, both ends support 4xEDR)" 'rate leaf-2[5] 1xQDR'
 echo "ok: a cable that comes up narrower"
 
+one_line 'notice  fabric: has another name: "edge-3" (0x[0-9a-f]*), before "leaf-3"; by trap 144 of "leaf-3"' 'describe leaf-3 "edge-3"'
+one_line 'notice  fabric: has another name: "leaf-3" (0x[0-9a-f]*), before "edge-3"; by trap 144 of "edge-3"' 'describe leaf-3 "leaf-3"'
+one_line 'notice  fabric: has another name: "node17 mlx5_0" (0x[0-9a-f]*), before "host-3-3"; by trap 144 of "host-3-3"' 'describe host-3-3 "node17 mlx5_0"'
+echo "ok: a switch and a host that have another name"
+
 n=$(wc -l <"$dir/fmd.out")
 fmctl sweep heavy --wait >/dev/null || fail "sweep"
 lines=$(tail -n +$((n + 1)) "$dir/fmd.out")
