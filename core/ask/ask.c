@@ -138,11 +138,14 @@ note_quiet(struct ask *a)
 	if (s->run.phase < PHASE_ROUTE)
 		return; /* discovery says what it means */
 	s->report.n_silent++;
+	if (!n->ports[inv_is_switch(n) ? 0 : a->port].foreign_key) {
+		log_info("sweep", "%s has stopped answering", inv_name(n, name, sizeof(name)));
+		return; /* when the sweep ends all are told in one line (todo.h) */
+	}
 	fm_log_rl(&s->logs.silent, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
-	    "%s %s; what is still to be set in it waits for the next sweep",
-	    inv_name(n, name, sizeof(name)),
-	    n->ports[inv_is_switch(n) ? 0 : a->port].foreign_key ? "takes no Set under our M_Key"
-								 : "has stopped answering");
+	    "%s takes no Set under our M_Key; what is still to be set in it waits for the next "
+	    "sweep",
+	    inv_name(n, name, sizeof(name)));
 	n->warned = true;
 }
 

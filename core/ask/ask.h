@@ -10,6 +10,7 @@
 
 #include "core/mad/transact.h"
 #include "core/wire/wire.h"
+#include "lib/log.h"
 
 struct sweeper;
 struct ask;
@@ -56,5 +57,12 @@ bool ask_set_at(
 bool ask_is_stale(const struct ask *a);
 /* It was not sent. */
 void ask_drop(struct ask *a);
+/* How loud it is told that a request has failed: that a node does not answer at all is told once,
+ * when the sweep ends (core/sweep/todo.h). */
+static inline enum fm_log_level
+ask_loudness(enum txn_status status)
+{
+	return status == TXN_TIMEOUT ? FM_LOG_INFO : FM_LOG_WARN;
+}
 
 #endif

@@ -69,6 +69,7 @@ struct inv_port {
 	uint8_t lmc;
 	bool known;
 	bool foreign_key;    /* under an M_Key that we do not know */
+	bool nonsense;	     /* what is cabled to it says what cannot be: that has been told */
 	bool reregistered;   /* ClientReregister has been sent since the port came up */
 	bool repaths;	     /* its paths carry other SLs than it was told: it is to ask again */
 	bool found_active;   /* it was in use already when we first saw it */

@@ -72,12 +72,11 @@ aliases_fini(struct sweeper *s)
 /* ---------------------------------------------------------------- read and set */
 
 static void
-warn(const struct ask *a, const char *what)
+warn(const struct ask *a, enum fm_log_level level, const char *what)
 {
 	char name[128];
 
-	fm_log_rl(&a->s->logs.refused, FM_LOG_WARN, "sweep",
-	    "%s port %u %s GUIDInfo block %" PRIu32,
+	fm_log_rl(&a->s->logs.refused, level, "sweep", "%s port %u %s GUIDInfo block %" PRIu32,
 	    inv_name(inv_node(&a->s->inv, a->node), name, sizeof(name)), a->port, what, a->index);
 }
 
@@ -88,12 +87,13 @@ on_set(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 	if (status == TXN_OK) {
 		if (memcmp(reply + WIRE_SMP_DATA_AT, a->data, sizeof(a->data)) != 0)
-			warn(a, "does not take all alias GUIDs of");
+			warn(a, FM_LOG_WARN, "does not take all alias GUIDs of");
 		return;
 	}
 	p->aliases_done = false;
 	if (status != TXN_CANCELLED)
-		warn(a, status == TXN_TIMEOUT ? "does not answer Set" : "refuses Set");
+		warn(a, ask_loudness(status),
+		    status == TXN_TIMEOUT ? "does not answer Set" : "refuses Set");
 }
 
 static void
@@ -108,7 +108,8 @@ on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status != TXN_OK) {
 		p->aliases_done = false;
 		if (status != TXN_CANCELLED)
-			warn(a, status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get");
+			warn(a, ask_loudness(status),
+			    status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get");
 		return;
 	}
 	if (w == NULL)

@@ -40,12 +40,14 @@ add_block(struct sweeper *s, fm_sw sw, uint32_t block, const uint8_t *was)
 /* ----------------------------------------------------------------- reading */
 
 static void
-warn_lft(struct sweeper *s, const struct ask *a, const char *what)
+warn_lft(struct sweeper *s, const struct ask *a, enum txn_status status, const char *method)
 {
 	char name[128];
 
-	fm_log_rl(&s->logs.refused, FM_LOG_WARN, "sweep", "%s %s of its forwarding table",
-	    inv_name(inv_node(&s->inv, a->node), name, sizeof(name)), what);
+	fm_log_rl(&s->logs.refused, ask_loudness(status), "sweep",
+	    "%s %s a %s of its forwarding table",
+	    inv_name(inv_node(&s->inv, a->node), name, sizeof(name)),
+	    status == TXN_TIMEOUT ? "does not answer" : "refuses", method);
 }
 
 void
@@ -96,8 +98,7 @@ on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 	if (status != TXN_OK) {
 		if (status != TXN_CANCELLED)
-			warn_lft(s, a,
-			    status == TXN_TIMEOUT ? "does not answer a Get" : "refuses a Get");
+			warn_lft(s, a, status, "Get");
 		apply_fix_block(s, a->node, a->index);
 		return;
 	}
@@ -153,7 +154,7 @@ on_written(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (t != NULL && status == TXN_TIMEOUT)
 		transition_quarantine(t, n->sw_index);
 	if (status != TXN_CANCELLED)
-		warn_lft(s, a, status == TXN_TIMEOUT ? "does not answer a Set" : "refuses a Set");
+		warn_lft(s, a, status, "Set");
 }
 
 static void

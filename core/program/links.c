@@ -173,7 +173,7 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status == TXN_REFUSED)
 		look_again(a, on_port_again);
 	if (status == TXN_TIMEOUT)
-		fm_log_rl(&s->logs.refused, FM_LOG_WARN, "sweep",
+		fm_log_rl(&s->logs.refused, ask_loudness(status), "sweep",
 		    "%s port %u does not answer Set PortInfo", inv_name(n, name, sizeof(name)),
 		    a->port);
 	if (status != TXN_OK)

@@ -118,8 +118,8 @@ on_set_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 	if (status != TXN_OK) {
 		if (status != TXN_CANCELLED)
-			fm_log_rl(&s->logs.refused, FM_LOG_WARN, "sweep", "%s %s Set SwitchInfo",
-			    inv_name(n, name, sizeof(name)),
+			fm_log_rl(&s->logs.refused, ask_loudness(status), "sweep",
+			    "%s %s Set SwitchInfo", inv_name(n, name, sizeof(name)),
 			    status == TXN_TIMEOUT ? "does not answer" : "refuses");
 		return;
 	}

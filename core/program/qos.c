@@ -208,12 +208,13 @@ block_modifier(const struct ask *a)
 }
 
 static void
-warn_block(struct sweeper *s, const struct ask *a, const char *what)
+warn_block(struct sweeper *s, const struct ask *a, enum txn_status status, const char *method)
 {
 	char name[128];
 
-	fm_log_rl(&s->logs.refused, FM_LOG_WARN, "sweep", "%s port %u %s %s",
-	    inv_name(inv_node(&s->inv, a->node), name, sizeof(name)), a->port, what,
+	fm_log_rl(&s->logs.refused, ask_loudness(status), "sweep", "%s port %u %s %s %s",
+	    inv_name(inv_node(&s->inv, a->node), name, sizeof(name)), a->port,
+	    status == TXN_TIMEOUT ? "does not answer" : "refuses", method,
 	    wire_attr_name(block_attrs[a->kind]));
 }
 
@@ -239,7 +240,7 @@ on_block_set(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	n->ports[a->port].qos_done = false;
 	if (status != TXN_CANCELLED)
-		warn_block(s, a, status == TXN_TIMEOUT ? "does not answer Set" : "refuses Set");
+		warn_block(s, a, status, "Set");
 }
 
 static struct ask *
@@ -275,8 +276,7 @@ on_block_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 		if (status != TXN_REFUSED)
 			inv_node(&s->inv, a->node)->ports[a->port].qos_done = false;
 		if (status != TXN_CANCELLED)
-			warn_block(
-			    s, a, status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get");
+			warn_block(s, a, status, "Get");
 		return;
 	}
 	if (a->port != 0 && n->ports[a->port].edge != EDGE_LINKED)

@@ -175,7 +175,7 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
 	const char *wrong = NULL;
 	struct wire_node_info info;
-	char name[128], line[512];
+	char name[128];
 	uint64_t key;
 
 	if (ask_is_stale(a) || p->edge != EDGE_ASKED)
@@ -203,15 +203,11 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status == TXN_CANCELLED || s->report.scope == SWEEP_LIGHT)
 		return; /* a light sweep only asks whether it has come alive */
 	s->report.n_silent++;
-	if (todo_known(s->todo, a->node, a->port) == TODO_NO_ANSWER)
-		return;
-	inv_name(inv_node(&s->inv, a->node), name, sizeof(name));
-	if (wrong != NULL)
+	p->nonsense = wrong != NULL;
+	if (wrong != NULL && todo_known(s->todo, a->node, a->port) != TODO_NO_ANSWER)
 		fm_log_rl(&s->logs.silent, FM_LOG_WARN, "sweep",
-		    "what is cabled to %s port %u claims %s; it is left out", name, a->port, wrong);
-	else
-		fm_log_rl(&s->logs.silent, FM_LOG_WARN, "sweep", "%s; it is left out",
-		    todo_say(&s->inv, TODO_NO_ANSWER, a->node, a->port, line, sizeof(line)));
+		    "what is cabled to %s port %u claims %s; it is left out",
+		    inv_name(inv_node(&s->inv, a->node), name, sizeof(name)), a->port, wrong);
 }
 
 static void

@@ -20,5 +20,6 @@ CORE_SOURCES += \
 	core/sweep/todo.c \
 	core/sweep/todo.h \
 	core/sweep/todo_say.c \
+	core/sweep/todo_tell.c \
 	core/sweep/traps.c \
 	core/sweep/traps.h

@@ -22,9 +22,14 @@ observe_silence(struct ask *a, const char *what, enum txn_status status)
 	n->silent_in = s->report.number;
 	s->disc->fell_silent = s->disc->fell_silent || (inv_is_switch(n) && !n->was_silent);
 	s->report.n_silent++;
+	inv_name(n, name, sizeof(name));
+	if (status == TXN_TIMEOUT) { /* when the sweep ends all are told in one line (todo.h) */
+		log_info(
+		    "sweep", "%s does not answer Get %s; it is left out of this sweep", name, what);
+		return;
+	}
 	fm_log_rl(&s->logs.silent, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
-	    "%s %s %s; it is left out of this sweep", inv_name(n, name, sizeof(name)),
-	    status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get", what);
+	    "%s refuses Get %s; it is left out of this sweep", name, what);
 	n->warned = true;
 }
 

@@ -198,42 +198,53 @@ push(struct todo_list *list, const struct todo *t)
 	return true;
 }
 
-/* Others are told of where they are met. */
+/* A node that does not answer.  What it refuses, or a foreign key, is told where it is met. */
+static bool
+is_mute(const struct todo *t)
+{
+	return t->why == TODO_SILENT || t->why == TODO_UNANSWERED;
+}
+
 static bool
 is_logged_at_once(const struct todo *t)
 {
-	return t->why == TODO_TWIN_GUID || t->why == TODO_LOOP;
+	return t->why == TODO_TWIN_GUID || t->why == TODO_LOOP || t->why == TODO_NO_ANSWER ||
+	    is_mute(t);
 }
 
 static bool
-is_logged_where_met(const struct todo *t)
+is_logged_where_met(const struct sweeper *s, const struct todo *t)
 {
-	return t->why == TODO_NO_ANSWER || t->why == TODO_SILENT || t->why == TODO_M_KEY ||
-	    t->why == TODO_UNANSWERED;
+	const struct inv_node *n = inv_node(&s->inv, t->slot);
+
+	return t->why == TODO_M_KEY || (t->why == TODO_NO_ANSWER && n->ports[t->port].nonsense) ||
+	    (is_mute(t) && n->warned);
 }
 
-static void
-log_new(struct sweeper *s, struct todo *t, int64_t now_ms)
+/* What a scan has to tell. */
+struct tidings {
+	struct todo_list come, gone;
+};
+
+static bool
+note_new(struct sweeper *s, struct todo *t, int64_t now_ms, struct tidings *say)
 {
-	char line[512];
+	bool known = is_logged_where_met(s, t);
 
 	if (t->logged || (!is_logged_at_once(t) && now_ms - t->since_ms < LOG_AFTER_MS))
-		return;
+		return true;
 	t->logged = true;
-	if (!is_logged_where_met(t))
-		fm_log_rl(&s->logs.silent, FM_LOG_WARN, "sweep", "%s",
-		    todo_say(&s->inv, t->why, t->slot, t->port, line, sizeof(line)));
+	if (is_mute(t))
+		inv_node(&s->inv, t->slot)->warned = true;
+	return known || push(&say->come, t);
 }
 
-static void
-log_gone(struct sweeper *s, const struct todo *t)
+/* The news tell who came, and what is not there any more. */
+static bool
+note_gone(struct sweeper *s, const struct todo *t, struct tidings *say)
 {
-	char name[128];
-
-	if (t->logged || is_logged_where_met(t))
-		fm_log_rl(&s->logs.silent, FM_LOG_NOTICE, "sweep", "%s port %u: %s no more",
-		    inv_name(inv_node(&s->inv, t->slot), name, sizeof(name)), t->port,
-		    rows[t->why].name);
+	return !(t->logged || is_logged_where_met(s, t)) || t->why == TODO_NO_ANSWER ||
+	    !inv_node(&s->inv, t->slot)->present || push(&say->gone, t);
 }
 
 static bool
@@ -283,10 +294,12 @@ due_ms(const struct sweeper *s, int64_t now_ms)
 }
 
 static bool
-scan_node(struct sweeper *s, struct todo_list *list, const struct todo_list *before, size_t *at,
-    uint32_t slot, int64_t now_ms, int64_t due)
+scan_node(struct sweeper *s, struct todo_list *list, size_t *at, uint32_t slot, int64_t now_ms,
+    int64_t due, struct tidings *say)
 {
 	const struct inv_node *n = inv_node(&s->inv, slot);
+	const struct todo_list *before = s->todo;
+	bool ok = true;
 
 	for (unsigned p = 0; p <= n->n_ports; p++) {
 		enum todo_why w = n->present ? why(s, slot, p) : TODO_DONE;
@@ -294,38 +307,42 @@ scan_node(struct sweeper *s, struct todo_list *list, const struct todo_list *bef
 		struct todo t;
 
 		while (*at < before->n && is_before(&before->item[*at], slot, p))
-			log_gone(s, &before->item[(*at)++]);
+			ok = note_gone(s, &before->item[(*at)++], say) && ok;
 		if (*at < before->n && is_before(&before->item[*at], slot, p + 1))
 			was = &before->item[(*at)++];
 		if (was != NULL && was->why != w)
-			log_gone(s, was);
+			ok = note_gone(s, was, say) && ok;
 		if (w == TODO_DONE)
 			continue;
 		t = entry(was, slot, p, w, now_ms, due);
-		log_new(s, &t, now_ms);
-		if (!push(list, &t))
+		if (!note_new(s, &t, now_ms, say) || !push(list, &t))
 			return false;
 	}
-	return true;
+	return ok;
 }
 
 void
 todo_scan(struct sweeper *s)
 {
-	struct todo_list list = { .next_ms = INT64_MAX }, *before = s->todo;
+	struct todo_list list = { .next_ms = INT64_MAX };
+	struct tidings say = { 0 };
 	int64_t now_ms = sweeper_clock_ms(s), due = due_ms(s, now_ms);
 	size_t at = 0;
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < s->inv.nodes.n; i++)
-		ok = scan_node(s, &list, before, &at, i, now_ms, due);
+		ok = scan_node(s, &list, &at, i, now_ms, due, &say);
+	todo_tell(s, &say.gone, true);
+	todo_tell(s, &say.come, false);
+	todo_clear(&say.gone);
+	todo_clear(&say.come);
 	if (!ok) {
 		log_err("sweep", "out of memory for the list of what is unfinished");
 		todo_clear(&list); /* the next sweep makes it */
 		return;
 	}
-	todo_clear(before);
-	*before = list;
+	todo_clear(s->todo);
+	*s->todo = list;
 }
 
 uint32_t
@@ -419,9 +436,13 @@ todo_reason(const struct sweeper *s, char *buf, size_t size)
 
 		if (t->next_ms > now_ms)
 			continue;
-		snprintf(buf, size, "%s port %u: %s",
-		    inv_name(inv_node(&s->inv, t->slot), name, sizeof(name)), t->port,
-		    rows[t->why].name);
+		inv_name(inv_node(&s->inv, t->slot), name, sizeof(name));
+		if (t->port != 0)
+			snprintf(buf, size, "what was unfinished at %s port %u: %s", name, t->port,
+			    rows[t->why].name);
+		else
+			snprintf(
+			    buf, size, "what was unfinished at %s: %s", name, rows[t->why].name);
 		return;
 	}
 	snprintf(buf, size, "unfinished business");

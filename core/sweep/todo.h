@@ -82,5 +82,8 @@ bool todo_far(const struct inventory *inv, enum todo_why why, uint32_t slot, uns
 /* A sentence; buf is returned.  TODO_DONE: "". */
 const char *todo_say(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned port,
     char *buf, size_t size);
+/* A line in the log for each kind in the list, which is by slot, then port: that it is so, or
+ * (is_done) no longer. */
+void todo_tell(struct sweeper *s, const struct todo_list *list, bool is_done);
 
 #endif

@@ -54,9 +54,8 @@ todo_far(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned
 /* What is wrong, after the name of the node or of the port; NULL: said in another way. */
 static const char *const what[N_TODO_WHY] = {
 	[TODO_SILENT] = "does not answer what must be known of it",
-	[TODO_UNANSWERED] =
-	    "has left a question of the last sweep unanswered; what is still to be set "
-	    "in it waits till it answers",
+	[TODO_UNANSWERED] = "has stopped answering; what is still to be set "
+			    "in it waits till it answers",
 	[TODO_M_KEY] =
 	    "is under an M_Key that is not ours and takes nothing from us; give fmd that key "
 	    "as m_key, or take it out of the node",
@@ -104,8 +103,8 @@ say_no_answer(const struct inventory *inv, uint32_t slot, unsigned port, char *b
 		    inv_name(inv_node(inv, far), far_name, sizeof(far_name)), far_port);
 	snprintf(buf, size,
 	    "nobody answers behind %s port %u%s, though the link is up (or answers to another "
-	    "M_Key "
-	    "only: if it is another subnet manager's, give fmd that one as m_key)",
+	    "M_Key only: if it is another subnet manager's, give fmd that one as m_key); it is "
+	    "left out",
 	    inv_name(inv_node(inv, slot), name, sizeof(name)), port, by);
 }
 
