@@ -275,7 +275,15 @@ tell_set(struct teller *t, const struct gone *g, enum news_kind kind, const stru
 	item.worse = kind == NEWS_LOST_NODES && item.n_switches > 0;
 	if (!rest)
 		date(t, g->slot[sorted[0].i], &item);
-	return add_ways_out(t, g, &item) && push_item(t, &item);
+	if (!add_ways_out(t, g, &item))
+		return false;
+	for (uint32_t i = 0;
+	     kind == NEWS_CAME_NODES && news_is_lone_host(&item) && i < item.n_cables; i++) {
+		const struct news_cable *c = &t->out->cables.item[item.first_cable + i];
+
+		item.worse |= seen_is_slow(news_port(g->from, c->slot, c->port));
+	}
+	return push_item(t, &item);
 }
 
 static bool
@@ -335,6 +343,18 @@ news_rate_before(const struct news_pair *p, uint32_t slot, unsigned port)
 	    was->peer_port != now->peer_port)
 		return (struct wire_rate){ 0 };
 	return was->rate;
+}
+
+const struct seen_port *
+news_place_before(const struct news_pair *p, uint32_t slot, unsigned port)
+{
+	const struct seen_port *was = news_port(p->before, slot, port),
+			       *now = news_port(p->now, slot, port);
+
+	return was != NULL && was->peer != INV_NONE && now != NULL && now->linked &&
+		(was->peer != now->peer || was->peer_port != now->peer_port)
+	    ? was
+	    : NULL;
 }
 
 static bool
@@ -522,6 +542,35 @@ tell_cables(struct teller *t, enum news_kind kind, struct news_cable *cables, si
 	return count != NULL && scratch != NULL;
 }
 
+/* Is the cable that of one host that came, whose line says how it runs? */
+static bool
+is_of_lone_host(const struct teller *t, const struct news_cable *c)
+{
+	for (size_t i = 0; i < t->out->items.n; i++) {
+		const struct news_item *item = &t->out->items.item[i];
+		uint32_t node;
+
+		if (item->kind != NEWS_CAME_NODES || !news_is_lone_host(item))
+			continue;
+		node = t->out->nodes.item[item->first_node];
+		if (node == c->slot || node == c->far)
+			return true;
+	}
+	return false;
+}
+
+/* Those that are not told yet come first; how many they are. */
+static size_t
+drop_told(const struct teller *t, struct news_cable *cables, size_t n)
+{
+	size_t n_left = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!is_of_lone_host(t, &cables[i]))
+			cables[n_left++] = cables[i];
+	return n_left;
+}
+
 /* -------------------------------------------------------------------- names */
 
 static bool
@@ -557,7 +606,10 @@ tell_all(struct teller *t, struct cable_list *list, bool is_first)
 		else if (k == NEWS_RENAMED)
 			ok = tell_names(t);
 		else
-			ok = tell_cables(t, k, list->of[k].item, list->of[k].n);
+			ok = tell_cables(t, k, list->of[k].item,
+			    k == NEWS_OTHER_RATE || k == NEWS_SLOW
+				? drop_told(t, list->of[k].item, list->of[k].n)
+				: list->of[k].n);
 	}
 	return ok;
 }

@@ -27,6 +27,16 @@ news_is_present(const struct seen *s, uint32_t slot)
 /* The rate that a port's cable had when it was last up; 0 lanes: not known. */
 struct wire_rate news_rate_before(const struct news_pair *p, uint32_t slot, unsigned port);
 
+/* What the port was cabled to when it was last up, where that is another one than now; NULL. */
+const struct seen_port *news_place_before(const struct news_pair *p, uint32_t slot, unsigned port);
+
+/* One host that came, or was lost: what is to be said of its cable stands in its line. */
+static inline bool
+news_is_lone_host(const struct news_item *item)
+{
+	return item->n_nodes == 1 && item->n_switches == 0 && !item->rest;
+}
+
 /* The text of an item. */
 void news_say(const struct news_pair *p, const struct news *news, struct news_item *item);
 

@@ -68,13 +68,43 @@ es(uint32_t n)
 	return n == 1 ? "" : "es";
 }
 
+static void
+add_rate(struct sentence *s, struct wire_rate r)
+{
+	add(s, "%ux%s", r.lanes, link_speed_word(r.lane_mbps));
+}
+
+/* "4xEDR, before 4xQDR, both ends support 4xHDR": of a port whose cable is up; now: as it is. */
+static void
+add_rates(struct sentence *s, const struct seen_port *port, struct wire_rate old, bool now)
+{
+	add_rate(s, port->rate);
+	if (old.lanes != 0 &&
+	    (old.lanes != port->rate.lanes || old.lane_mbps != port->rate.lane_mbps)) {
+		add(s, ", before ");
+		add_rate(s, old);
+	}
+	if (now && seen_is_slow(port)) {
+		add(s, ", both ends support ");
+		add_rate(s, port->best);
+	}
+}
+
+/* Where the port was cabled to when it was last up. */
+static void
+add_place_before(struct sentence *s, const struct news_pair *p, const struct seen_port *was)
+{
+	add(s, "before at \"%s\" port %u", p->now->nodes[was->peer].name, was->peer_port);
+}
+
 /* -------------------------------------------------------------------- nodes */
 
 /* Names, as many as there is room for, from the item's node number `first` on. */
 static void
-add_names(struct sentence *s, const struct seen *in, const struct news *news,
+add_names(struct sentence *s, const struct news_pair *p, const struct news *news,
     const struct news_item *item, uint32_t first, bool with_ports)
 {
+	const struct seen *in = picture_of(p, item->kind);
 	const uint32_t *nodes = &news->nodes.item[item->first_node];
 	const struct news_cable *cables = &news->cables.item[item->first_cable];
 
@@ -86,16 +116,49 @@ add_names(struct sentence *s, const struct seen *in, const struct news *news,
 			return;
 		}
 		add(s, "%s\"%s\"", i > first ? ", " : " ", name);
-		if (with_ports)
-			add(s, " (port %u)", cables[i].far_port);
+		if (with_ports) {
+			const struct seen_port *was = item->kind == NEWS_CAME_NODES
+			    ? news_place_before(p, cables[i].slot, cables[i].port)
+			    : NULL;
+
+			add(s, " (port %u%s", cables[i].far_port, was != NULL ? ", " : "");
+			if (was != NULL)
+				add_place_before(s, p, was);
+			add(s, ")");
+		}
 	}
+}
+
+/* Of the cable of a node that came: where it was before, and what is odd of its rate. */
+static void
+add_came(struct sentence *s, const struct news_pair *p, const struct news_item *item,
+    const struct news_cable *c)
+{
+	const struct seen_port *port = news_port(p->now, c->slot, c->port);
+	const struct seen_port *was = news_place_before(p, c->slot, c->port);
+	struct wire_rate old = news_rate_before(p, c->slot, c->port);
+
+	if (was != NULL) {
+		add(s, " (");
+		add_place_before(s, p, was);
+		add(s, ")");
+	}
+	if (!news_is_lone_host(item) || port->rate.lanes == 0 ||
+	    (!seen_is_slow(port) &&
+		(old.lanes == 0 ||
+		    (old.lanes == port->rate.lanes && old.lane_mbps == port->rate.lane_mbps))))
+		return;
+	add(s, " (");
+	add_rates(s, port, old, true);
+	add(s, ")");
 }
 
 /* Where the nodes were or are cabled to others. */
 static void
-add_neighbours(struct sentence *s, const struct seen *in, const struct news *news,
+add_neighbours(struct sentence *s, const struct news_pair *p, const struct news *news,
     const struct news_item *item)
 {
+	const struct seen *in = picture_of(p, item->kind);
 	const struct news_cable *cables = &news->cables.item[item->first_cable];
 
 	if (item->n_cables == 0)
@@ -108,6 +171,8 @@ add_neighbours(struct sentence *s, const struct seen *in, const struct news *new
 		}
 		add(s, "%s \"%s\" port %u", i > 0 ? "," : "", in->nodes[cables[i].far].name,
 		    cables[i].far_port);
+		if (item->kind == NEWS_CAME_NODES)
+			add_came(s, p, item, &cables[i]);
 	}
 }
 
@@ -157,9 +222,10 @@ add_counts(struct sentence *s, const struct news_item *item)
 }
 
 static void
-say_nodes(struct sentence *s, const struct seen *in, const struct news *news,
+say_nodes(struct sentence *s, const struct news_pair *p, const struct news *news,
     const struct news_item *item)
 {
+	const struct seen *in = picture_of(p, item->kind);
 	const struct seen_node *head = &in->nodes[news->nodes.item[item->first_node]];
 	uint32_t n_hosts = item->n_nodes - item->n_switches;
 
@@ -167,21 +233,21 @@ say_nodes(struct sentence *s, const struct seen *in, const struct news *news,
 		add(s, " %s \"%s\" (0x%016" PRIx64 ")", type_word(head), head->name, head->guid);
 		if (item->n_nodes > 1) {
 			add(s, " and its %" PRIu32 " host%s:", n_hosts, plural(n_hosts));
-			add_names(s, in, news, item, 1, false);
+			add_names(s, p, news, item, 1, false);
 		}
 	} else if (is_of_one_switch(news, item)) {
 		add(s, " %" PRIu32 " hosts of switch \"%s\":", n_hosts,
 		    in->nodes[news->cables.item[item->first_cable].far].name);
-		add_names(s, in, news, item, 0, true);
+		add_names(s, p, news, item, 0, true);
 		return;
 	} else {
 		if (is_chassis(in, news, item) && !item->rest)
 			add(s, " chassis 0x%016" PRIx64 ",", head->system_guid);
 		add_counts(s, item);
-		add_names(s, in, news, item, 0, false);
+		add_names(s, p, news, item, 0, false);
 	}
 	if (!item->rest)
-		add_neighbours(s, in, news, item);
+		add_neighbours(s, p, news, item);
 }
 
 static void
@@ -206,37 +272,25 @@ say_names(struct sentence *s, const struct news_pair *p, const struct news *news
 
 /* ------------------------------------------------------------------- cables */
 
-static void
-add_rate(struct sentence *s, struct wire_rate r)
-{
-	add(s, "%ux%s", r.lanes, link_speed_word(r.lane_mbps));
-}
-
 /* What is to be said of a cable behind its ends, in brackets. */
 static void
 add_remarks(
     struct sentence *s, const struct news_pair *p, enum news_kind kind, const struct news_cable *c)
 {
-	const struct seen_port *port = news_port(picture_of(p, kind), c->slot, c->port),
-			       *was = news_port(p->before, c->far, c->far_port);
-	struct wire_rate old = news_rate_before(p, c->slot, c->port);
+	bool lost = kind == NEWS_LOST_CABLES;
+	const struct seen_port *port = news_port(picture_of(p, kind), c->slot, c->port);
+	const struct seen_port *was = lost ? NULL : news_place_before(p, c->far, c->far_port);
+	struct wire_rate none = { 0 }, old = news_rate_before(p, c->slot, c->port);
 
-	if (kind == NEWS_MOVED && was != NULL && was->peer != INV_NONE)
-		add(s, " (before at \"%s\" port %u)", p->now->nodes[was->peer].name,
-		    was->peer_port);
+	if (was != NULL) {
+		add(s, " (");
+		add_place_before(s, p, was);
+		add(s, ")");
+	}
 	if (port->rate.lanes == 0)
 		return;
 	add(s, " (");
-	add_rate(s, port->rate);
-	if (kind != NEWS_LOST_CABLES && kind != NEWS_MOVED && old.lanes != 0 &&
-	    (old.lanes != port->rate.lanes || old.lane_mbps != port->rate.lane_mbps)) {
-		add(s, ", before ");
-		add_rate(s, old);
-	}
-	if (kind != NEWS_LOST_CABLES && seen_is_slow(port)) {
-		add(s, ", both ends support ");
-		add_rate(s, port->best);
-	}
+	add_rates(s, port, lost || kind == NEWS_MOVED ? none : old, !lost);
 	add(s, ")");
 }
 
@@ -310,7 +364,7 @@ news_say(const struct news_pair *p, const struct news *news, struct news_item *i
 	if (item->kind == NEWS_RENAMED)
 		say_names(&s, p, news, item);
 	else if (item->n_nodes > 0)
-		say_nodes(&s, picture_of(p, item->kind), news, item);
+		say_nodes(&s, p, news, item);
 	else
 		say_cables(&s, p, news, item);
 	add_since(&s, p, item);

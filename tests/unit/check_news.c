@@ -388,6 +388,81 @@ host_back(void)
 	plug_host(2, 1);
 }
 
+static void
+host_back_slow(void)
+{
+	host_back();
+	run_at(host(2, 1), 1, 1, 4);
+}
+
+/* At another port, and with a lane. */
+static void
+host_back_elsewhere(void)
+{
+	inv_node(&inv, host(2, 1))->present = true;
+	cut(leaf(2), 3);
+	cable(leaf(2), 3, host(2, 1), 1);
+}
+
+static void
+two_hosts_back_crossed(void)
+{
+	for (uint32_t h = 0; h < 3; h += 2)
+		inv_node(&inv, host(2, h))->present = true;
+	cable(leaf(2), 1, host(2, 2), 1);
+	cable(leaf(2), 3, host(2, 0), 1);
+}
+
+static void
+cable_back_elsewhere(void)
+{
+	cut(leaf(3), n_hosts + 1);
+	cable(leaf(3), n_hosts + 1, spine(0), 3);
+}
+
+START_TEST(who_comes_back_elsewhere_is_told_with_where_it_was)
+{
+	static const char *const slow[] = {
+		"came: host \"host-7\" (0x0000000000100007), cabled to \"leaf-2\" port 2 (1xHDR, "
+		"before 4xHDR, both ends support 4xHDR); gone for 1 min 15 s"
+	};
+	static const char *const host_line =
+	    "came: host \"host-7\" (0x0000000000100007), cabled to \"leaf-2\" port 3 (before at "
+	    "\"leaf-2\" port 2); gone for 1 min 15 s";
+	static const char *const crossed[] = {
+		"came: 2 hosts of switch \"leaf-2\": \"host-6\" (port 3, before at \"leaf-2\" port "
+		"1), \"host-8\" (port 1, before at \"leaf-2\" port 3); gone for 1 min 15 s"
+	};
+	static const char *const cable_line =
+	    "came: cable \"spine-0\" port 3 - \"leaf-3\" port 4 (before at \"spine-0\" port 4)";
+	struct news news;
+
+	make(4, 3, 2);
+	tell_second(one_host, host_back_slow, &news);
+	expect(&news, slow, 1, "a slow host");
+	ck_assert(news.items.item[0].worse);
+	news_fini(&news);
+	inv_fini(&inv);
+	make(4, 3, 2);
+	tell_second(one_host, host_back_elsewhere, &news);
+	ck_assert_str_eq(news.items.item[news.items.n - 1].text, host_line);
+	news_fini(&news);
+	inv_fini(&inv);
+	make(4, 3, 2);
+	tell_second(two_hosts_of_a_leaf, two_hosts_back_crossed, &news);
+	expect(&news, crossed, 1, "two hosts");
+	news_fini(&news);
+	inv_fini(&inv);
+	make(4, 3, 2);
+	tell_second(one_cable, cable_back_elsewhere, &news);
+	ck_assert_uint_eq(news.items.n, 2);
+	ck_assert_msg(strncmp(news.items.item[1].text, cable_line, strlen(cable_line)) == 0, "%s",
+	    news.items.item[1].text);
+	news_fini(&news);
+	inv_fini(&inv);
+}
+END_TEST
+
 START_TEST(what_comes_back_was_gone_for_so_long)
 {
 	static const char *const leaf_line[] = {
@@ -665,6 +740,7 @@ main(void)
 
 	tcase_add_loop_test(tc, each_event_is_a_line, 0, (int)N_OF(losses));
 	tcase_add_test(tc, what_comes_back_was_gone_for_so_long);
+	tcase_add_test(tc, who_comes_back_elsewhere_is_told_with_where_it_was);
 	tcase_add_test(tc, one_slow_cable_of_several_counts);
 	tcase_add_test(tc, another_node_of_the_guid_is_told);
 	tcase_add_test(tc, ten_thousand_are_a_handful_of_lines);
