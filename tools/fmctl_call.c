@@ -92,6 +92,25 @@ call_verify(const struct ask *a, json_t **result, struct fm_error *err)
 	return rc;
 }
 
+/* What isolating would do: also to the fullest link, for which a plan is made; who has no patience
+ * is told the rest. */
+static int
+call_effect(const struct ask *a, json_t **result, struct fm_error *err)
+{
+	static const struct timespec pause = { .tv_nsec = 50000000 };
+	int rc = call_once(a, result, err);
+
+	for (unsigned i = 0; rc == 0 && is_in_state(*result, "judging"); i++) {
+		if (i >= 20 * patience_s(a))
+			return 0;
+		nanosleep(&pause, NULL);
+		json_decref(*result);
+		*result = NULL;
+		rc = call_once(a, result, err);
+	}
+	return rc;
+}
+
 /* Of status one part may be asked for. */
 static int
 take_part(const struct ask *a, json_t **result, struct fm_error *err)
@@ -144,6 +163,8 @@ fmctl_call(const struct ask *a, json_t **result, struct fm_error *err)
 
 	if (strcmp(a->command, "verify") == 0)
 		return call_verify(a, result, err);
+	if (strcmp(a->command, "isolate") == 0 || strcmp(a->command, "restore") == 0)
+		return call_effect(a, result, err);
 	if (strcmp(a->command, "dist") == 0)
 		return call_dist(a, result, err);
 	if (a->verb != NULL && a->verb->pages != NULL && json_object_get(a->args, "from") == NULL)

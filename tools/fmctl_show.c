@@ -139,6 +139,44 @@ fmctl_show_ending(const struct ask *a, const json_t *result, FILE *out)
 }
 
 static void
+show_full_link(const json_t *link, FILE *out)
+{
+	if (json_is_object(link))
+		fprintf(out, "%" I " routes (\"%s\" port %" I " to \"%s\")",
+		    fmctl_number(link, "routes"), fmctl_string(link, "from"),
+		    fmctl_number(link, "port"), fmctl_string(link, "to"));
+	else
+		fputs("no routes", out);
+}
+
+/* As fmroute what-if has it. */
+static void
+show_fullest(const json_t *r, FILE *out)
+{
+	const json_t *f = json_object_get(r, "fullest");
+	json_int_t n = fmctl_number(r, "fullest.unreachable_pairs");
+
+	if (strcmp(fmctl_string(r, "state"), "judging") == 0)
+		fputs("Fullest link afterwards: not known yet; ask again, or with a longer "
+		      "--timeout=.\n",
+		    out);
+	if (!json_is_object(f))
+		return;
+	if (json_object_get(f, "failed") != NULL) {
+		fprintf(out, "Fullest link afterwards: not known: %s\n", fmctl_string(f, "failed"));
+		return;
+	}
+	fputs("Fullest link: ", out);
+	show_full_link(json_object_get(f, "before"), out);
+	fputs(", then ", out);
+	show_full_link(json_object_get(f, "after"), out);
+	fprintf(out, ", by tables of engine %s, %s.\n", fmctl_string(f, "engine"),
+	    fmctl_string(f, "tables"));
+	if (n > 0)
+		fprintf(out, "%" I " pairs that cables join would have no path.\n", n);
+}
+
+static void
 show_effect(const json_t *r, FILE *out)
 {
 	const json_t *hosts = json_object_get(r, "hosts");
@@ -165,6 +203,7 @@ show_effect(const json_t *r, FILE *out)
 	}
 	if (n > 0)
 		fputs((size_t)n > json_array_size(hosts) ? ", ...\n" : "\n", out);
+	show_fullest(r, out);
 	if (json_is_true(json_object_get(r, "asked_for")))
 		fprintf(out, "Asked for: sweep %" I " does it.\n", fmctl_number(r, "sweep"));
 	else

@@ -547,6 +547,7 @@ daemon_fini(struct daemon *d)
 	if (!plan_worker_stop(d->worker, STOP_MS)) /* first: it works on what goes now */
 		leave_behind(d);
 	plan_worker_free(d->worker);
+	daemon_forget_foretold(d);
 	ctl_close(d->ctl);
 	sa_server_stop(d->sa);
 	service_unwatch(d->watch);

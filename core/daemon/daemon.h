@@ -37,6 +37,8 @@ struct daemon {
 	char plan_path[4096]; /* tables kept over a restart */
 	char isolated_path[4096];
 	struct isolated isolated; /* cables out of routing: fmctl isolate */
+	struct foretelling
+	    *foretold; /* what isolating would do to routes; NULL: nobody has asked */
 	struct ha ha;
 	struct router router;
 	bool router_ready;
@@ -114,6 +116,7 @@ int daemon_paths(struct daemon *d, const json_t *args, json_t **result, struct f
 int daemon_isolate(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
 int daemon_restore(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
 int daemon_open_isolated(struct daemon *d, struct fm_error *err);
+void daemon_forget_foretold(struct daemon *d); /* when it is made, or the worker has been freed */
 
 /* registered.c: what hosts have registered with the SA, between store, SA and sweep */
 int daemon_open_registry(struct daemon *d, struct fm_error *err);

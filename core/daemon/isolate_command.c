@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/daemon/daemon.h"
+#include "core/route/trial.h"
 #include "core/text/json_text.h"
 #include "core/text/number.h"
 #include "lib/log.h"
@@ -74,10 +75,30 @@ find_switch(const struct inventory *inv, const char *word, uint64_t *guid, struc
 	return 0;
 }
 
-/* "switch:NAME", "link:NAME:PORT". */
+/* What is isolated under a name, whoever has that name now: a switch that is gone, or has been
+ * replaced since.  False: none, or several, have it. */
+static bool
+find_kept(const struct isolated *set, const char *word, unsigned port, uint64_t *guid)
+{
+	unsigned n = 0;
+
+	for (int first_word = 0; n == 0 && first_word < 2; first_word++)
+		for (size_t i = 0; i < set->items.n; i++) {
+			const struct isolated_item *item = &set->items.item[i];
+
+			if (item->port != port || item->name[0] == '\0' ||
+			    !is_called(item->name, word, first_word != 0))
+				continue;
+			*guid = item->guid;
+			n++;
+		}
+	return n == 1;
+}
+
+/* "switch:NAME", "link:NAME:PORT".  kept: what may be meant by the name that it had, or NULL. */
 static int
-read_item(
-    const struct inventory *inv, const char *text, struct isolated_item *item, struct fm_error *err)
+read_item(const struct inventory *inv, const char *text, const struct isolated *kept,
+    struct isolated_item *item, struct fm_error *err)
 {
 	static const char form[] = "write switch:NAME or link:NAME:PORT, of a switch by its name "
 				   "or node GUID";
@@ -85,6 +106,7 @@ read_item(
 	uint64_t port = 0;
 	char word[128];
 	size_t len;
+	int rc;
 
 	*item = (struct isolated_item){ 0 };
 	if (name == NULL)
@@ -102,7 +124,11 @@ read_item(
 	memcpy(word, name, len);
 	word[len] = '\0';
 	item->port = (uint8_t)port;
-	return find_switch(inv, word, &item->guid, err);
+	rc = find_switch(inv, word, &item->guid, err);
+	if (kept != NULL && (rc != 0 || !isolated_has(kept, item->guid, item->port)) &&
+	    find_kept(kept, word, item->port, &item->guid))
+		return 0;
+	return rc;
 }
 
 /* Is there a cable that it names? */
@@ -248,6 +274,123 @@ find_effect(
 	return ok ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
 }
 
+/* ------------------------------------------------- the effect on the fullest link */
+
+/* A plan is made of what would be left, beside the loop, and its fullest link told. */
+struct foretelling {
+	struct trial *trial;
+	struct conf *conf; /* whose chain it goes by */
+	struct isolated_item item;
+	bool restores;
+	uint64_t plan; /* number of the one in force */
+};
+
+void
+daemon_forget_foretold(struct daemon *d)
+{
+	if (d->foretold == NULL)
+		return;
+	trial_free(d->foretold->trial);
+	conf_put(d->foretold->conf);
+	free(d->foretold);
+	d->foretold = NULL;
+}
+
+/* What is asked: the set that there would be, and why. */
+struct wish {
+	struct isolated to;
+	struct isolated_item item;
+	bool restores;
+};
+
+static int
+begin_trial(struct daemon *d, const struct wish *w, bool cuts_off, struct fm_error *err)
+{
+	struct plan *plan =
+	    (struct plan *)(uintptr_t)sweeper_plan(d->sweeper); /* shared by count */
+	struct foretelling *f = calloc(1, sizeof(*f));
+	struct sweep_settings set;
+	struct plan_request q;
+	int rc;
+
+	if (f == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for a trial of other routes");
+	daemon_settings(d, &set);
+	q = (struct plan_request){ .set = &set.routing,
+		.chain = &d->conf->chain,
+		.regions = &d->conf->regions,
+		.prev = plan,
+		.anew = cuts_off, /* as the sweep does it (core/sweep/routing.c) */
+		.now_ms = d->transport->ops->now_ns(d->transport) / 1000000,
+		.linger_ms = set.lid_linger_ms,
+		.drain = set.drain,
+		.rebalance = set.rebalance };
+	*f = (struct foretelling){ .conf = conf_get(d->conf),
+		.item = w->item,
+		.restores = w->restores,
+		.plan = plan->number };
+	d->foretold = f;
+	rc = sweeper_snapshot_as(d->sweeper, &w->to, &q.snap, err);
+	if (rc == 0 && (f->trial = trial_start(d->worker, &d->router, &q, err)) == NULL)
+		rc = (int)err->kind;
+	if (rc == 0)
+		snapshot_put(q.snap);
+	else
+		daemon_forget_foretold(d);
+	return rc;
+}
+
+static json_t *
+link_json(const struct trial_link *l)
+{
+	return l->routes == 0
+	    ? json_null()
+	    : json_pack("{s:I, s:o, s:i, s:o}", "routes", (json_int_t)l->routes, "from",
+		  json_text(l->from), "port", (int)l->port, "to", json_text(l->to));
+}
+
+static json_t *
+trial_json(const struct trial_result *r)
+{
+	if (r->rc != 0)
+		return json_pack("{s:o}", "failed", json_text(r->err.msg));
+	return json_pack("{s:o, s:o, s:s, s:s, s:I}", "before", link_json(&r->before), "after",
+	    link_json(&r->after), "engine", r->engine, "tables", r->how, "unreachable_pairs",
+	    (json_int_t)r->unreachable_pairs);
+}
+
+static bool
+is_foretold(const struct foretelling *f, const struct wish *w, uint64_t plan)
+{
+	return f->item.guid == w->item.guid && f->item.port == w->item.port &&
+	    f->restores == w->restores && f->plan == plan;
+}
+
+/* The fullest link before and after; NULL: ask again, it is being found. */
+static json_t *
+foretell(struct daemon *d, const struct wish *w, bool cuts_off)
+{
+	const struct plan *plan = sweeper_plan(d->sweeper);
+	const struct trial_result *r =
+	    d->foretold != NULL ? trial_result(d->foretold->trial) : NULL;
+	struct fm_error err = { 0 };
+	json_t *answer;
+
+	if (plan == NULL || plan->tables == NULL)
+		return json_null();
+	if (r != NULL && is_foretold(d->foretold, w, plan->number)) {
+		answer = trial_json(r);
+		daemon_forget_foretold(d);
+		return answer;
+	}
+	if (r != NULL)
+		daemon_forget_foretold(d);
+	if (d->foretold == NULL && sweeper_phase(d->sweeper) == PHASE_IDLE &&
+	    begin_trial(d, w, cuts_off, &err) != 0)
+		return json_pack("{s:o}", "failed", json_text(err.msg));
+	return NULL;
+}
+
 /* Hosts are cut off only where that is asked for, and never most of them, for then it is fmd that
  * is cut off, as where its own switch is named. */
 static int
@@ -285,9 +428,12 @@ item_json(const struct inventory *inv, const struct isolated_item *item)
 		    n->ports[p].edge == EDGE_LINKED &&
 		    inv_is_switch(inv_node(inv, n->ports[p].peer));
 	return json_pack("{s:s, s:o, s:s, s:o, s:i}", "kind", item->port == 0 ? "switch" : "link",
-	    "node", n != NULL && n->present ? json_text(n->name) : json_null(), "guid", guid,
-	    "port", item->port != 0 ? json_integer(item->port) : json_null(), "cables",
-	    (int)n_cables);
+	    "node",
+	    n != NULL && n->present	? json_text(n->name)
+		: item->name[0] != '\0' ? json_text(item->name)
+					: json_null(),
+	    "guid", guid, "port", item->port != 0 ? json_integer(item->port) : json_null(),
+	    "cables", (int)n_cables);
 }
 
 static int
@@ -340,39 +486,57 @@ take_kept_end(const struct daemon *d, struct isolated_item *item)
 		return;
 	far = inv_node(inv, p->peer)->guid;
 	if (p->peer_port != 0 && isolated_has(&d->isolated, far, p->peer_port))
-		*item = (struct isolated_item){ far, p->peer_port };
+		*item = (struct isolated_item){ .guid = far, .port = p->peer_port };
 }
 
 /* The set as it would be. */
 static int
-make_set(const struct daemon *d, const char *what, bool restores, struct isolated *to,
-    struct fm_error *err)
+make_set(const struct daemon *d, const char *what, struct wish *w, struct fm_error *err)
 {
 	const struct inventory *inv = sweeper_inventory(d->sweeper);
-	struct isolated_item item;
-	int rc = read_item(inv, what, &item, err);
+	struct isolated_item *item = &w->item;
+	int rc = read_item(inv, what, w->restores ? &d->isolated : NULL, item, err);
 
-	if (rc == 0 && !restores)
-		rc = find_cables(inv, &item, err);
+	if (rc == 0 && !w->restores)
+		rc = find_cables(inv, item, err);
 	if (rc != 0)
 		return rc;
-	take_kept_end(d, &item);
-	if (isolated_has(&d->isolated, item.guid, item.port) != restores)
+	take_kept_end(d, item);
+	if (isolated_has(&d->isolated, item->guid, item->port) != w->restores)
 		return fm_fail(err, FM_E_CONFIG, "%.100s is %s", what,
-		    restores ? "not isolated: fmctl isolate lists what is" : "isolated already");
-	if (!isolated_copy(to, &d->isolated) ||
-	    (!restores && !isolated_add(to, item.guid, item.port)))
+		    w->restores ? "not isolated: fmctl isolate lists what is" : "isolated already");
+	if (!isolated_copy(&w->to, &d->isolated) ||
+	    (!w->restores && !isolated_add(&w->to, item->guid, item->port)))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for isolated cables");
-	if (restores)
-		isolated_remove(to, item.guid, item.port);
+	if (w->restores)
+		isolated_remove(&w->to, item->guid, item->port);
+	else
+		isolated_name(
+		    &w->to, item->guid, item->port, inv_node(inv, inv_find(inv, item->guid))->name);
 	return 0;
+}
+
+/* asked_for: it is done, and nothing more is foretold. */
+static json_t *
+effect_json(struct daemon *d, const char *what, const struct wish *w, const struct effect *e,
+    bool asked_for)
+{
+	json_t *fullest = asked_for ? json_null() : foretell(d, w, !w->restores && e->n_hosts > 0);
+
+	return json_pack("{s:s, s:o, s:b, s:i, s:I, s:i, s:O, s:s, s:o, s:I}", "command",
+	    w->restores ? "restore" : "isolate", "what", json_text(what), "asked_for",
+	    (int)asked_for, "cables", (int)e->n_cables, "routes", (json_int_t)e->n_routes,
+	    w->restores ? "come_back" : "cut_off", (int)e->n_hosts, "hosts", e->hosts, "state",
+	    fullest != NULL ? "done" : "judging", "fullest",
+	    fullest != NULL ? fullest : json_null(), "sweep",
+	    (json_int_t)sweeper_report(d->sweeper)->number + 1);
 }
 
 static int
 change(struct daemon *d, const json_t *args, bool restores, json_t **result, struct fm_error *err)
 {
 	const char *what = json_string_value(json_object_get(args, "what"));
-	struct isolated to = { 0 };
+	struct wish w = { .restores = restores };
 	struct effect e = { 0 };
 	bool yes, force;
 	int rc;
@@ -384,24 +548,20 @@ change(struct daemon *d, const json_t *args, bool restores, json_t **result, str
 		return fm_fail(err, FM_E_CONFIG,
 		    "this fmd is %s: cables are isolated by the master",
 		    ha_state_name(d->ha.state));
-	rc = make_set(d, what, restores, &to, err);
+	rc = make_set(d, what, &w, err);
 	if (rc == 0)
-		rc = find_effect(d, &to, &e, err);
+		rc = find_effect(d, &w.to, &e, err);
 	if (rc == 0 && yes && !restores)
 		rc = judge(&e, force, err);
 	if (rc == 0 && yes)
-		rc = take(d, &to, restores ? "restore" : "isolate", what, err);
+		rc = take(d, &w.to, restores ? "restore" : "isolate", what, err);
 	if (rc == 0) {
-		*result = json_pack("{s:s, s:o, s:b, s:i, s:I, s:i, s:O, s:I}", "command",
-		    restores ? "restore" : "isolate", "what", json_text(what), "asked_for",
-		    (int)yes, "cables", (int)e.n_cables, "routes", (json_int_t)e.n_routes,
-		    restores ? "come_back" : "cut_off", (int)e.n_hosts, "hosts", e.hosts, "sweep",
-		    (json_int_t)sweeper_report(d->sweeper)->number + 1);
+		*result = effect_json(d, what, &w, &e, yes);
 		if (*result == NULL)
 			rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
 	}
 	json_decref(e.hosts);
-	isolated_fini(&to);
+	isolated_fini(&w.to);
 	return rc;
 }
 

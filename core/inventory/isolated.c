@@ -37,9 +37,18 @@ isolated_has(const struct isolated *set, uint64_t guid, uint8_t port)
 bool
 isolated_add(struct isolated *set, uint64_t guid, uint8_t port)
 {
-	struct isolated_item item = { guid, port };
+	struct isolated_item item = { .guid = guid, .port = port };
 
 	return isolated_has(set, guid, port) || fm_vec_push(&set->items, item);
+}
+
+void
+isolated_name(struct isolated *set, uint64_t guid, uint8_t port, const char *name)
+{
+	size_t i = find(set, guid, port);
+
+	if (i < set->items.n)
+		snprintf(set->items.item[i].name, sizeof(set->items.item[i].name), "%s", name);
 }
 
 bool
@@ -78,22 +87,44 @@ isolated_is_cable(
 
 /* ---------------------------------------------------------------- the file */
 
+/* "", or a name in quotes, which then stands alone; NULL: neither. */
+static const char *
+read_name(char *text)
+{
+	size_t n;
+
+	text += strspn(text, " \t");
+	n = strlen(text);
+	if (n == 0)
+		return text;
+	if (n < 2 || text[0] != '"' || text[n - 1] != '"')
+		return NULL;
+	text[n - 1] = '\0';
+	return text + 1;
+}
+
 static int
 read_line(const struct conf_place *at, char *line, struct isolated *set)
 {
 	uint64_t guid = 0, port = 0;
 	char *left = line, *word = strtok_r(line, " \t", &left);
-	char *number = strtok_r(NULL, " \t", &left), *of_port = strtok_r(NULL, " \t", &left);
+	char *number = strtok_r(NULL, " \t", &left);
 	bool is_link = word != NULL && strcmp(word, "link") == 0;
+	char *of_port = is_link ? strtok_r(NULL, " \t", &left) : NULL;
+	const char *name = number != NULL && (of_port != NULL || !is_link) ? read_name(left) : NULL;
 
 	if (word == NULL || (!is_link && strcmp(word, "switch") != 0) || number == NULL ||
-	    !number_parse(number, &guid) || guid == 0 || (of_port != NULL) != is_link ||
-	    (is_link && (!number_parse(of_port, &port) || port == 0 || port > 254)) ||
-	    strtok_r(NULL, " \t", &left) != NULL)
+	    !number_parse(number, &guid) || guid == 0 || name == NULL ||
+	    (is_link && (!number_parse(of_port, &port) || port == 0 || port > 254)))
 		return conf_bad(at,
-		    "a line is \"switch GUID\" or \"link GUID PORT\", of the node GUID of a switch "
-		    "and a port from 1 to 254");
-	return isolated_add(set, guid, (uint8_t)port) ? 0 : conf_no_memory(at);
+		    "a line is 'switch GUID [\"NAME\"]' or 'link GUID PORT [\"NAME\"]', of the "
+		    "node "
+		    "GUID "
+		    "of a switch and a port from 1 to 254");
+	if (!isolated_add(set, guid, (uint8_t)port))
+		return conf_no_memory(at);
+	isolated_name(set, guid, (uint8_t)port, name);
+	return 0;
 }
 
 int
@@ -138,9 +169,12 @@ write_items(FILE *out, const struct isolated *set)
 		const struct isolated_item *item = &set->items.item[i];
 
 		if (item->port == 0)
-			fprintf(out, "switch 0x%016" PRIx64 "\n", item->guid);
+			fprintf(out, "switch 0x%016" PRIx64, item->guid);
 		else
-			fprintf(out, "link 0x%016" PRIx64 " %u\n", item->guid, item->port);
+			fprintf(out, "link 0x%016" PRIx64 " %u", item->guid, item->port);
+		if (item->name[0] != '\0') /* without a comment, which "#" would begin */
+			fprintf(out, " \"%.*s\"", (int)strcspn(item->name, "#\n"), item->name);
+		fputc('\n', out);
 	}
 	return fflush(out) == 0 && !ferror(out) && fsync(fileno(out)) == 0;
 }

@@ -6,8 +6,10 @@
  * is named by the node GUID of a switch at either end and the port there, or is one of all those of
  * a switch.  The file that keeps them over a restart has one a line:
  *
- *	switch 0x0002c9030000a1b2
- *	link 0x0002c9030000a1b2 17
+ *	switch 0x0002c9030000a1b2 "spine-2"
+ *	link 0x0002c9030000a1b2 17 "spine-2"
+ *
+ * with the name that the switch had, for when it is gone; it may be missing.
  */
 #ifndef CORE_INVENTORY_ISOLATED_H
 #define CORE_INVENTORY_ISOLATED_H
@@ -18,6 +20,7 @@
 struct isolated_item {
 	uint64_t guid; /* of the switch */
 	uint8_t port;  /* 0: all its cables to switches */
+	char name[65]; /* of the switch when it was isolated; "": not known */
 };
 
 struct isolated {
@@ -29,6 +32,8 @@ void isolated_fini(struct isolated *set);
 bool isolated_has(const struct isolated *set, uint64_t guid, uint8_t port);
 /* Once each.  False: out of memory. */
 bool isolated_add(struct isolated *set, uint64_t guid, uint8_t port);
+/* That of its switch when it was isolated. */
+void isolated_name(struct isolated *set, uint64_t guid, uint8_t port, const char *name);
 /* False: it was not there. */
 bool isolated_remove(struct isolated *set, uint64_t guid, uint8_t port);
 bool isolated_copy(struct isolated *to, const struct isolated *from); /* to is empty */

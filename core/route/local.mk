@@ -3,5 +3,7 @@
 CORE_SOURCES += \
 	core/route/route.c \
 	core/route/route.h \
+	core/route/trial.c \
+	core/route/trial.h \
 	core/route/worker.c \
 	core/route/worker.h

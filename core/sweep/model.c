@@ -459,3 +459,16 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 	*snap = NULL;
 	return 0;
 }
+
+int
+sweeper_snapshot_as(
+    struct sweeper *s, const struct isolated *isolated, struct snapshot **out, struct fm_error *err)
+{
+	const struct isolated *was = s->set.isolated;
+	int rc;
+
+	s->set.isolated = isolated;
+	rc = build_snapshot(s, false, out, err);
+	s->set.isolated = was;
+	return rc;
+}

@@ -41,6 +41,11 @@ struct sweep_lid_moves {
 int sweeper_lid_moves(struct sweeper *s, uint8_t ca_lmc, uint8_t switch_lmc,
     struct sweep_lid_moves *moves, struct fm_error *err);
 
+/* The fabric as it would be routed with these cables isolated, in the place of those that are; not
+ * while a sweep runs.  0 with *out (one reference); FM_E_RESOURCE. */
+int sweeper_snapshot_as(struct sweeper *s, const struct isolated *isolated, struct snapshot **out,
+    struct fm_error *err);
+
 /* A MAD that answers no question of ours: a trap. */
 void sweeper_on_mad(struct sweeper *s, const struct mad *m);
 /* Go on as far as possible without waiting; call after every txn_poll(). */

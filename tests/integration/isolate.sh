@@ -29,7 +29,9 @@ exits 0 isolate
 says "^none$"
 exits 0 isolate switch:spine-1
 says "^switch:spine-1: 2 cables between switches, [1-9][0-9]* entries of forwarding tables lead over them$" \
-	"^No host is cut off.$" "^Nothing is changed: --yes does it.$"
+	"^No host is cut off.$" "^Nothing is changed: --yes does it.$" \
+	'^Fullest link: [0-9]* routes ("[a-z]*-[12]" port [0-9]* to "[a-z]*-[12]"), then [0-9]* routes ("[a-z]*-[12]" port [0-9]* to "[a-z]*-2"), by tables of engine [a-z]*, \(kept\|repaired\|routed anew\).$'
+foretold=$(sed -n 's/.*, then \([0-9]*\) routes.*/\1/p' "$dir/answer")
 exits 0 isolate
 says "^none$"
 echo "ok: told first"
@@ -58,6 +60,7 @@ exits 2 isolate switch:spine-2 --yes
 says "fmd itself would be cut off\|ports of hosts would be cut off, of host-2-1"
 exits 0 restore switch:spine-1
 says "^switch:spine-1: 2 cables between switches may carry routes again$" "^Nothing is changed"
+says "^Fullest link: $foretold routes " # as it was foretold
 exits 0 restore switch:spine-1 --yes --wait
 says "^sweep [0-9]*: the subnet is up"
 exits 0 links spine-1
@@ -129,11 +132,31 @@ exits 0 isolate "switch:$two"
 says "^switch:$two: 2 cables between switches"
 echo "ok: a name that two have"
 
+# ---- who is gone is restored by the name that it had
+exits 0 isolate "switch:$one" --yes --wait
+fmsim_say unlink 'spine-1[1]' >/dev/null
+fmsim_say unlink 'spine-1[2]' >/dev/null
+exits 0 sweep heavy --wait
+! fmctl nodes --json | grep -q '"core north"' || fail "a switch without cables is there"
+kill -TERM $fmd
+wait $fmd
+start_fmd
+exits 0 isolate
+says "^switch  *core north  *$one  *-*  *0$"
+exits 0 restore "switch:core north" --yes --wait
+exits 0 isolate
+says "^none$"
+fmsim_say relink 'spine-1[1]' >/dev/null
+fmsim_say relink 'spine-1[2]' >/dev/null
+exits 0 sweep heavy --wait
+fmctl nodes --json | grep -q '"core north"' || fail "it has not come back"
+echo "ok: restored by its name"
+
 # ---- what was kept is damaged
 kill -TERM $fmd
 wait $fmd
 echo "cable 7" >"$dir/state/isolated"
 (exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1) &&
 	fail "fmd starts with a damaged list of isolated cables"
-grep -q "isolated:1: a line is \"switch GUID\" or \"link GUID PORT\"" "$dir/fmd.out" || fail "$(cat "$dir/fmd.out")"
+grep -q "isolated:1: a line is 'switch GUID" "$dir/fmd.out" || fail "$(cat "$dir/fmd.out")"
 echo "ok: a damaged list"

@@ -323,7 +323,8 @@ START_TEST(a_switch_is_drained_and_comes_back)
 END_TEST
 
 static const char *const bad_lines[] = { "switch", "switch 0", "switch x", "link 0x10",
-	"link 0x10 0", "link 0x10 255", "link 0x10 1 2", "switch 0x10 1", "host 0x10" };
+	"link 0x10 0", "link 0x10 255", "link 0x10 1 2", "switch 0x10 1", "host 0x10",
+	"switch 0x10 spine-1", "link 0x10 1 \"", "link 0x10 \"spine-1\"" };
 
 START_TEST(a_bad_line_is_refused_whole)
 {
