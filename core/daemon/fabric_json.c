@@ -312,6 +312,8 @@ is_first_end(const struct page *p, const struct end *e)
 {
 	const struct inv_node *far;
 
+	if (e->at->stopped && e->at->edge == EDGE_NONE)
+		return true;
 	switch ((enum inv_edge)e->at->edge) {
 	case EDGE_NONE:
 	case EDGE_WAS:

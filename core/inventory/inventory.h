@@ -68,12 +68,13 @@ struct inv_port {
 	uint8_t edge; /* enum inv_edge */
 	uint8_t lmc;
 	bool known;
-	bool foreign_key;    /* under an M_Key that we do not know */
-	bool nonsense;	     /* what is cabled to it says what cannot be: that has been told */
-	bool reregistered;   /* ClientReregister has been sent since the port came up */
-	bool repaths;	     /* its paths carry other SLs than it was told: it is to ask again */
-	bool found_active;   /* it was in use already when we first saw it */
-	bool pkeys_done;     /* the table holds what it is to hold */
+	bool foreign_key;  /* under an M_Key that we do not know */
+	bool stopped;	   /* we have disabled it (babbling_port_policy), and so it was last read */
+	bool nonsense;	   /* what is cabled to it says what cannot be: that has been told */
+	bool reregistered; /* ClientReregister has been sent since the port came up */
+	bool repaths;	   /* its paths carry other SLs than it was told: it is to ask again */
+	bool found_active; /* it was in use already when we first saw it */
+	bool pkeys_done;   /* the table holds what it is to hold */
 	bool pkeys_enforced; /* switch port to a host: its table is right, it may enforce */
 	bool aliases_done;   /* its alias GUIDs were asked for since it came up */
 	bool qos_done;	     /* SL2VL and VLArb hold what the plan wants */

@@ -18,8 +18,8 @@ struct trial {
 };
 
 static int
-find_fullest(const struct plan *p, struct fm_pool *workers, struct trial_link *out,
-    struct fm_error *err)
+find_fullest(
+    const struct plan *p, struct fm_pool *workers, struct trial_link *out, struct fm_error *err)
 {
 	const struct fm_fabric *fab = &p->snap->fab;
 	uint64_t *load = calloc(fab->n_links + 1, sizeof(*load));

@@ -35,9 +35,10 @@ on_disabled(struct ask *a, enum txn_status status, const uint8_t *reply)
 	char name[128];
 
 	inv_name(inv_node(&a->s->inv, a->node), name, sizeof(name));
-	if (status == TXN_OK)
+	if (status == TXN_OK) {
+		inv_node(&a->s->inv, a->node)->ports[a->port].stopped = true;
 		doubt_link(a->s, a->node, a->port);
-	else if (status != TXN_CANCELLED)
+	} else if (status != TXN_CANCELLED)
 		log_err("sweep", "%s port %u does not take that it is disabled", name, a->port);
 }
 

@@ -140,6 +140,7 @@ observe_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	note_reset(s, n, a->port, &now);
 	if (inv_walks(&s->inv, a->node, a->port))
 		note_bounce(s, a->node, a->port, &now);
+	p->stopped = p->stopped && now.phys_state == WIRE_PHYS_DISABLED;
 	p->info = now;
 	p->known = true;
 	p->read_seq = a->seq;

@@ -36,6 +36,7 @@ static const struct {
 	[TODO_LOOP] = { "loopback-cable", AT_LIGHT_SWEEPS, NOTHING },
 	[TODO_NO_ANSWER] = { "no-answer", AT_LIGHT_SWEEPS, PROBE },
 	[TODO_SILENT] = { "silent-node", AT_LIGHT_SWEEPS, READ_NODE },
+	[TODO_STOPPED] = { "disabled", AT_LIGHT_SWEEPS, READ_PORT },
 	[TODO_M_KEY] = { "foreign-m-key", AT_LIGHT_SWEEPS, READ_PORT },
 	[TODO_UNANSWERED] = { "unanswered", AT_LIGHT_SWEEPS, READ_NODE },
 	[TODO_UNREAD] = { "unread", AT_ONCE, READ_DOUBTED },
@@ -82,6 +83,8 @@ why_left_out(const struct inv_node *n, unsigned port)
 	default:
 		break;
 	}
+	if (p->stopped)
+		return TODO_STOPPED;
 	if (port == 0 && n->silent)
 		return TODO_SILENT;
 	if (port == 0 && n->quiet)
@@ -217,8 +220,8 @@ is_logged_where_met(const struct sweeper *s, const struct todo *t)
 {
 	const struct inv_node *n = inv_node(&s->inv, t->slot);
 
-	return t->why == TODO_M_KEY || (t->why == TODO_NO_ANSWER && n->ports[t->port].nonsense) ||
-	    (is_mute(t) && n->warned);
+	return t->why == TODO_M_KEY || t->why == TODO_STOPPED ||
+	    (t->why == TODO_NO_ANSWER && n->ports[t->port].nonsense) || (is_mute(t) && n->warned);
 }
 
 /* What a scan has to tell. */

@@ -124,6 +124,19 @@ say_twin(const struct inventory *inv, uint32_t slot, unsigned port, char *buf, s
 	    inv_name(inv_node(inv, slot), name, sizeof(name)), port, far_name);
 }
 
+static void
+say_stopped(const struct inventory *inv, uint32_t slot, unsigned port, char *buf, size_t size)
+{
+	char where[320];
+
+	say_where(inv, TODO_STOPPED, slot, port, where, sizeof(where));
+	snprintf(buf, size,
+	    "%s has been disabled by babbling_port_policy, as it or the other end sent errors "
+	    "without "
+	    "end; \"ibportstate %u %u enable\" undoes it",
+	    where, inv_node(inv, slot)->ports[0].lid, port);
+}
+
 const char *
 todo_say(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned port, char *buf,
     size_t size)
@@ -139,6 +152,9 @@ todo_say(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned
 		break;
 	case TODO_NO_ANSWER:
 		say_no_answer(inv, slot, port, buf, size);
+		break;
+	case TODO_STOPPED:
+		say_stopped(inv, slot, port, buf, size);
 		break;
 	case TODO_LOOP:
 		inv_name(inv_node(inv, slot), where, sizeof(where));

@@ -18,6 +18,7 @@ static const char *const done[N_TODO_WHY] = {
 	[TODO_TWIN_GUID] = "has no neighbour with the GUID of another node any more",
 	[TODO_LOOP] = "has no cable to its own switch any more",
 	[TODO_SILENT] = "answers again",
+	[TODO_STOPPED] = "is not disabled any more",
 	[TODO_M_KEY] = "is not under a foreign M_Key any more",
 	[TODO_UNANSWERED] = "answers again",
 	[TODO_UNREAD] = "has been read again",

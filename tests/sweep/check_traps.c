@@ -580,6 +580,35 @@ phys_of(uint32_t node, unsigned port)
 	return info.phys_state;
 }
 
+/* So many ports are on the list of what is unfinished as stopped, each with what undoes it. */
+static void
+expect_stopped(unsigned n)
+{
+	const struct todo_list *list = sweeper_todo(rig.sweeper);
+	char text[512];
+
+	ck_assert_uint_eq(list->n_of[TODO_STOPPED], n);
+	for (size_t i = 0; i < list->n; i++) {
+		const struct todo *t = &list->item[i];
+
+		if (t->why != TODO_STOPPED)
+			continue;
+		todo_say(sweeper_inventory(rig.sweeper), TODO_STOPPED, t->slot, t->port, text,
+		    sizeof(text));
+		ck_assert_msg(strstr(text, "babbling_port_policy") != NULL, "%s", text);
+		ck_assert_msg(strstr(text, "\"ibportstate ") != NULL, "%s", text);
+	}
+}
+
+/* As "ibportstate LID PORT enable" does. */
+static void
+enable(uint32_t node, unsigned port)
+{
+	struct sim_fabric *f = sim_fabric(rig.sim);
+
+	fabric_change(f, f->nodes[node].first_port + port, WIRE_PORT_DOWN, WIRE_PHYS_POLLING);
+}
+
 /* A host's: the switch port it hangs on is disabled, at the 250th and not before. */
 START_TEST(babbling_host)
 {
@@ -599,6 +628,12 @@ START_TEST(babbling_host)
 	rig_run(&rig, SWEEP_HEAVY); /* and it stays so */
 	ck_assert_uint_eq(phys_of(p->peer_node, p->peer_port), WIRE_PHYS_DISABLED);
 	rig_host_lid(&rig, 4);
+	expect_stopped(1);
+	enable(p->peer_node, p->peer_port);
+	rig_run(&rig, SWEEP_LIGHT);
+	expect_stopped(0);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_stopped(0);
 }
 END_TEST
 
