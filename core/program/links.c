@@ -27,14 +27,29 @@ links_start(struct sweeper *s)
 	s->links->fingerprint = fingerprint;
 }
 
+/* What nodes did not take may have been what was asked for, and something else is now. */
+static void
+forget_refused(struct inventory *inv)
+{
+	for (uint32_t i = 0; i < inv->nodes.n; i++) {
+		struct inv_node *n = inv_node(inv, i);
+
+		n->sw_refused = 0;
+		for (unsigned p = 0; p <= n->n_ports; p++)
+			n->ports[p].refused = 0;
+	}
+}
+
 /* What the settings before borrowed may be gone. */
 void
 links_configured(struct sweeper *s)
 {
 	uint64_t fingerprint = sweep_settings_fingerprint(&s->set);
 
-	s->links->settings_changed =
-	    s->links->settings_changed || fingerprint != s->links->fingerprint;
+	if (fingerprint != s->links->fingerprint) {
+		s->links->settings_changed = true;
+		forget_refused(&s->inv);
+	}
 	s->links->fingerprint = fingerprint;
 }
 

@@ -426,6 +426,28 @@ START_TEST(test_beyond_support)
 }
 END_TEST
 
+/* What nodes have not taken is tried once more when it is asked for anew. */
+START_TEST(test_refused_is_tried_again)
+{
+	const struct inventory *inv;
+	uint64_t sets;
+
+	rig_bring_up(&rig);
+	inv = sweeper_inventory(rig.sweeper);
+	for (uint32_t i = 0; i < inv->nodes.n; i++)
+		for (unsigned p = 0; p <= inv_node(inv, i)->n_ports; p++)
+			inv_node(inv, i)->ports[p].refused = UINT32_MAX;
+	sets = rig_sets(&rig);
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(rig_sets(&rig), sets); /* the same is asked for */
+	rig.set.link_speed_ext = 2;		 /* EDR */
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_enabled(0, 0, 2);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -449,6 +471,7 @@ main(void)
 	tcase_add_test(t, test_all_is_no_reason);
 	tcase_add_test(t, test_left_as_it_is);
 	tcase_add_test(t, test_nothing_in_common);
+	tcase_add_test(t, test_refused_is_tried_again);
 	tcase_add_test(t, test_beyond_support);
 	suite_add_tcase(s, t);
 	return run_suite(s);
