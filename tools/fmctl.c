@@ -96,6 +96,12 @@ const struct verb fmctl_verbs[] = {
 	    "                       code says how it ended\n"
 	    "Exit code 2 with what is wrong where it is refused: the old configuration stays.\n",
 	    { NULL }, false, "yes wait", NULL, fmctl_show_reload, fmctl_judge_reload },
+	{ "paths", "[LID]", "for programs: what the SA says of paths, or the ports",
+	    "  LID                  paths from that LID to all others; without it the ports\n"
+	    "  from=N               the next page: what \"next\" was\n",
+	    { "lid" }, true, NULL, NULL, NULL, NULL },
+	{ "progress", "", "for scripts: which sweep runs, how the last one ended", NULL, { NULL },
+	    false, NULL, NULL, NULL, NULL },
 	{ "help", "", "all commands of this daemon", NULL, { NULL }, false, NULL, NULL,
 	    fmctl_show_commands, NULL },
 	{ 0 },

@@ -68,6 +68,13 @@ fmsim_say describe host-1-2 '"node17 HCA-1"' >/dev/null
 exits 0 sweep --wait
 echo "ok: names"
 
+# ---- every command says what it takes
+for command in $(fmctl help --json | sed -n 's/^ *"command": "\([a-z_-]*\)".*/\1/p'); do
+	exits 0 "$command" -h
+	says "^usage: fmctl \[OPTION\]... $command"
+done
+echo "ok: -h"
+
 # ---- completion: what is offered for the last word of a line
 # shellcheck source=conf/bash-completion/fmctl
 . "$top/conf/bash-completion/fmctl"
@@ -89,6 +96,17 @@ offers "leaf-1 leaf-2" links leaf
 offers "light" sweep l
 offers "" links "" # not all that there are
 offers "--timeout=" --ti
+offers "switch: link:" isolate ""
+offers "switch:" isolate s
+offers "leaf-1 leaf-2" isolate switch : le
+offers "" isolate switch : node1 # of switches only
+offers "spine-1" isolate link : spine-1
+exits 0 isolate switch:spine-2 --yes --wait
+offers "spine-2" restore switch : # of what is isolated
+offers "" restore link : le
+exits 0 restore switch:spine-2 --yes --wait
+offers "progress" pr
+offers "paths" paths
 echo "ok: completion"
 
 # ---- tables that were lost while nobody looked
