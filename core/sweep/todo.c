@@ -7,7 +7,7 @@
 
 #include "core/sweep/internal.h"
 
-#define LOG_AFTER_MS 1000
+#define LOG_AFTER_MS 10000 /* what fmd finishes before is its own business: fmctl trouble has it */
 #define PAUSE_MS 1000
 
 enum effort {
