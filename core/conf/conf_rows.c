@@ -366,7 +366,8 @@ static const struct conf_row rows[] = {
 	    "Disable a port that has told of errors (traps 129 to 131) 250 times in a row: of the "
 	    "two ends of its cable the one nearer to the SM. fmd's own link and one that is the "
 	    "only way to switches are told of and left. Traps are answered and their work is "
-	    "bounded in any case; ibportstate enables the port again."),
+	    "bounded in any case; ibportstate enables the port again; until then fmctl trouble has "
+	    "it."),
 	BOOL(NULL, "lid_routed_smps", lid_routed_smps, "yes",
 	    "What is written goes by LID-routed SMPs, or by mixed ones as far as the switch "
 	    "before, "
