@@ -6,20 +6,9 @@
 . "$(dirname "${BASH_SOURCE[0]}")/fmsim.bash"
 [ -x "$build/fmd-agent" ] || skip "there is no fmd-agent"
 
+# That of an fmd whose control_socket is in $dir.
 fmctl() {
 	"$build/fmctl" --socket="$dir/socket" "$@"
-}
-exits() { # CODE COMMAND...: the answer is in $dir/answer
-	local want=$1 rc=0
-	shift
-	fmctl "$@" >"$dir/answer" 2>&1 || rc=$?
-	[ $rc = "$want" ] || fail "fmctl $* exits with $rc, not $want: $(cat "$dir/answer")"
-}
-says() { # WORDS...: that answer has them
-	local words
-	for words in "$@"; do
-		grep -q -- "$words" "$dir/answer" || fail "no \"$words\" in $(cat "$dir/answer")"
-	done
 }
 
 has_redis() {

@@ -4,24 +4,11 @@
 # a relay that dies is left for the next one, and no epoch is fetched whole a second time; an fmd
 # that takes over publishes no row.  The part with Redis is left out where redis-server is absent.
 set -u
-# shellcheck source=tests/integration/fmsim.bash
-. "$(dirname "$0")/fmsim.bash"
-[ -x "$build/fmd-agent" ] || skip "there is no fmd-agent"
-export FMD_PLUGIN_PATH=$build/plugins/engines
+# shellcheck source=tests/integration/dist.bash
+. "$(dirname "$0")/dist.bash"
 
 "$build/fmroute" gen pgft 2 4,4 1,4 1,1 >"$dir/net" || exit 1
-fmsim_start "$build" "$dir/net" || fail "no simulator"
-trap 'kill_jobs "$FMSIM_PID"; fmsim_stop; rm -rf "$dir"' EXIT
-
-with_redis=$(command -v redis-server >/dev/null && grep -qs "define HAVE_HIREDIS 1" "$build/config.h" && echo yes)
-start_redis() { # NAME [OPTION...]
-	local name=$1
-	shift
-	redis-server --port 0 --unixsocket "$dir/$name.sock" --save '' --dir "$dir" \
-		--dbfilename "$name.rdb" --logfile "$dir/$name.out" "$@" >/dev/null 2>&1 &
-	redis_pid=$!
-	until_true test -S "$dir/$name.sock"
-}
+simulate "$dir/net"
 
 cat >"$dir/fmd.conf" <<END
 dist_files = '$dir/dist'
@@ -29,7 +16,7 @@ dist_addresses = '$dir/addresses'
 sweep_interval = 1s
 control_socket = '$dir/socket'
 END
-[ -z "$with_redis" ] || echo "dist_redis = '$dir/first.sock'" >>"$dir/fmd.conf"
+! has_redis || echo "dist_redis = '$dir/first.sock'" >>"$dir/fmd.conf"
 cat >"$dir/addresses" <<END
 10.0.0.1 host-1-1
 fd00::2  host-1-2
@@ -37,7 +24,7 @@ fd00::2  host-1-2
 END
 
 first= second=
-if [ -n "$with_redis" ]; then
+if has_redis; then
 	start_redis first
 	first=$redis_pid
 fi
@@ -73,7 +60,7 @@ grep -q -- "--insecure" "$dir/said.out" || fail "127.example.com passes as this 
 grep -q "HOST:PORT is meant" "$dir/said.out" || fail "no sentence about the port"
 echo "ok: bad words are refused"
 
-if [ -z "$with_redis" ]; then
+if ! has_redis; then
 	echo "ok: Redis is absent, and left out"
 	exit 0
 fi

@@ -3,29 +3,13 @@
 # fmctl dist peers: the tree of a Redis, a relay of it, a relay of that, and an agent at each; who is
 # behind, who has lost the one above, and who cannot be asked are told as that.
 set -u
-# shellcheck source=tests/integration/fmsim.bash
-. "$(dirname "$0")/fmsim.bash"
-[ -x "$build/fmd-agent" ] || skip "there is no fmd-agent"
+# shellcheck source=tests/integration/dist.bash
+. "$(dirname "$0")/dist.bash"
 need_tools python3
-command -v redis-server >/dev/null && grep -qs "define HAVE_HIREDIS 1" "$build/config.h" || skip "Redis is absent"
+has_redis || skip "Redis is absent"
 
 "$build/fmroute" gen pgft 2 4,4 1,4 1,1 >"$dir/net" || exit 1
 simulate "$dir/net"
-fmctl() {
-	"$build/fmctl" --socket="$dir/socket" "$@"
-}
-exits() { # CODE COMMAND...: the answer is in $dir/answer
-	local want=$1 rc=0
-	shift
-	fmctl "$@" >"$dir/answer" 2>&1 || rc=$?
-	[ $rc = "$want" ] || fail "fmctl $* exits with $rc, not $want: $(cat "$dir/answer")"
-}
-says() { # WORDS...
-	local words
-	for words in "$@"; do
-		grep -q -- "$words" "$dir/answer" || fail "no \"$words\" in $(cat "$dir/answer")"
-	done
-}
 shows() { # CODE WORDS...: dist peers does, some time
 	local want=$1 rc=0 words
 	shift
@@ -36,14 +20,6 @@ shows() { # CODE WORDS...: dist peers does, some time
 		grep -q -- "$words" "$dir/answer" || return 1
 	done
 }
-start_redis() { # NAME PORT [OPTION...]
-	local name=$1 port=$2
-	shift 2
-	redis-server --port "$port" --bind 127.0.0.1 --unixsocket "$dir/$name.sock" --save '' --dir "$dir" \
-		--repl-diskless-sync-delay 0 --logfile "$dir/$name.out" "$@" >/dev/null 2>&1 &
-	redis_pid=$!
-	until_true test -S "$dir/$name.sock"
-}
 given=
 port=$((20000 + $$ % 20000))
 
@@ -52,10 +28,10 @@ dist_redis = '$dir/first.sock'
 sweep_interval = 1s
 control_socket = '$dir/socket'
 END
-start_redis first $port
-start_redis second $((port + 1)) --replicaof 127.0.0.1 $port
+start_redis first --port $port
+start_redis second --port $((port + 1)) --replicaof 127.0.0.1 $port
 second=$redis_pid
-start_redis third $((port + 2)) --replicaof 127.0.0.1 $((port + 1))
+start_redis third --port $((port + 2)) --replicaof 127.0.0.1 $((port + 1))
 exec_on_fmsim host-1-1 "$build/fmd" --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
 await "$dir/fmd.out" "SUBNET UP"
 agent() { # HOST RELAY
@@ -115,12 +91,12 @@ given=
 python3 "$dir/tunnel.py" $((port + 3)) "$dir/first.sock" >"$dir/tunnel.out" &
 tunnel=$!
 await "$dir/tunnel.out" listens
-start_redis fourth $((port + 4)) --replicaof 127.0.0.1 $((port + 3))
+start_redis fourth --port $((port + 4)) --replicaof 127.0.0.1 $((port + 3))
 fourth=$redis_pid
 until_true shows 1 "unknown .*it announces no address: give it replica-announce-ip and replica-announce-port"
 kill "$fourth"
 wait "$fourth" 2>/dev/null
-start_redis fourth $((port + 4)) --replicaof 127.0.0.1 $((port + 3)) --replica-announce-ip 127.0.0.1 --replica-announce-port $((port + 4))
+start_redis fourth --port $((port + 4)) --replicaof 127.0.0.1 $((port + 3)) --replica-announce-ip 127.0.0.1 --replica-announce-port $((port + 4))
 until_true shows 0 "^ *1  *relay  *127.0.0.1:$((port + 4))  *unix:$dir/first.sock .*current"
 kill "$redis_pid" "$tunnel"
 wait "$redis_pid" "$tunnel" 2>/dev/null
