@@ -276,7 +276,7 @@ forget_node(struct inv_node *n)
 	for (unsigned p = 0; p <= n->n_ports; p++) {
 		struct inv_port *port = &n->ports[p];
 
-		port->reregistered = port->aliases_done = false;
+		port->reregistered = port->aliases_done = port->pkeys_done = false;
 		port->qos_done = port->qos_in_done = false;
 	}
 }

@@ -103,7 +103,7 @@ repath_take_over(struct sweeper *s)
 		return;
 	n_ports = mark_ports(s, NULL);
 	log_notice("sweep",
-	    "an SM ended before it had told all hosts of other SLs; %" PRIu32 " ports are %s to "
+	    "hosts may send by SLs that an SM before has told them; %" PRIu32 " ports are %s to "
 	    "ask for paths again before tables are written",
 	    n_ports, s->set.client_reregister ? "told" : "not told (client_reregister = no)");
 }

@@ -77,6 +77,17 @@ ask_guest(struct sweeper *s, uint32_t node, uint8_t port, struct smp_route *rout
 	return a;
 }
 
+/* Two rule: one may be gone, and leave what it has written, before a sweep by itself finds it. */
+static void
+look_whether_it_rules(struct sweeper *s, const struct ha_other *o)
+{
+	if (s->p.ha->state != WIRE_SM_MASTER || o->trust != HA_OURS ||
+	    o->info.state != WIRE_SM_MASTER)
+		return;
+	s->rule.others_wrote = true;
+	sweeper_request(s, SWEEP_HEAVY, "another master is on the subnet");
+}
+
 static void
 on_sm_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
@@ -92,6 +103,7 @@ on_sm_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	}
 	sm_judge(a, reply, &o);
 	sm_note(a->s, &o);
+	look_whether_it_rules(a->s, &o);
 	serve(a->s, a->node, a->port, &o);
 }
 

@@ -244,6 +244,24 @@ START_TEST(test_leftovers)
 }
 END_TEST
 
+/* What another SM has written that ruled beside us does not stay. */
+START_TEST(test_another_sm_has_ruled)
+{
+	uint16_t theirs[SLOTS] = { 0xffff, 0x8007 };
+
+	take(read_partitions("A=1 : $1=full, $2; B=2 : $2=full, $3=full;", false));
+	expect_all(true);
+	ck_assert_int_eq(sim_set_sm(rig.sim, hosts[3], 0, WIRE_SM_MASTER, &err), 0);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	put_table(hosts[1], 1, theirs);
+	put_table(leaf_port(1)->peer_node, leaf_port(1)->peer_port, theirs);
+	ck_assert_int_eq(sim_set_sm(rig.sim, hosts[3], 9, WIRE_SM_NOT_ACTIVE, &err), 0);
+	rig_run(&rig, SWEEP_NAMED);
+	expect_all(true);
+}
+END_TEST
+
 START_TEST(test_index0)
 {
 	uint16_t table[SLOTS];
@@ -534,6 +552,7 @@ main(void)
 	tcase_add_test(t, test_enforced);
 	tcase_add_test(t, test_ways_of_enforcing);
 	tcase_add_test(t, test_leftovers);
+	tcase_add_test(t, test_another_sm_has_ruled);
 	tcase_add_test(t, test_index0);
 	tcase_add_test(t, test_told_by_the_sa);
 	tcase_add_test(t, test_too_many);

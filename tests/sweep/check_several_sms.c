@@ -517,6 +517,26 @@ START_TEST(handover_of_one_that_has_asked)
 }
 END_TEST
 
+/* A lesser master that asks is looked for at once, and what it may have written is read. */
+START_TEST(a_master_that_asks_is_met)
+{
+	uint32_t n_reports;
+
+	start_a();
+	sweeps(2);
+	n_reports = a.n_reports;
+	play(KEY, 2, WIRE_SM_MASTER);
+	moment = (struct moment){ .at = UINT32_MAX, .loses_traps = true };
+	sim_set_fate(a.sim, send_at_that_moment, NULL);
+	evil.wants_sum = true;
+	forger_send(&evil, &a, FORGED_DIRECTED, WIRE_GET, 0, &evil.shown);
+	several_run(both, 1, 1000, 0);
+	ck_assert_uint_eq(a.n_reports, n_reports + 1);
+	ck_assert_int_eq(a.last.scope, SWEEP_HEAVY);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+}
+END_TEST
+
 /* A better one that rules by now and did not take our HANDOVER is offered it soon again: two rule
  * till then. */
 START_TEST(one_that_rules_is_offered_it_again)
@@ -786,6 +806,7 @@ main(void)
 	tcase_add_test(t, handover_is_taken);
 	tcase_add_loop_test(t, handover_is_taken_meanwhile, 0, N_MOMENTS);
 	tcase_add_loop_test(t, handover_of_one_that_has_asked, 0, N_MOMENTS);
+	tcase_add_test(t, a_master_that_asks_is_met);
 	tcase_add_test(t, one_that_rules_is_offered_it_again);
 	tcase_add_loop_test(t, an_impostor, 0, 2);
 	tcase_add_loop_test(t, asked_once_as_we_start, 0, N_POINTS);
