@@ -19,5 +19,7 @@ CORE_SOURCES += \
 	core/verify/verify_judge.c \
 	core/verify/verify_path.c \
 	core/verify/verify_path.h \
+	core/verify/verify_path_carry.c \
+	core/verify/verify_path_split.c \
 	core/verify/verify_path_state.c \
 	core/verify/verify_words.c

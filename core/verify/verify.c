@@ -5,7 +5,7 @@
  *	judge		what is behind every port, who sends (verify_judge.c)
  *	classes		the LIDs behind a switch together (verify_class.c), on trees and with
  *			adaptive routing
- *	paths		LIDs with equal paths together (verify_path.c), elsewhere
+ *	paths		the LIDs of a tile together (verify_path.c), elsewhere
  *	follow		over all next hops (verify_follow.c): the LIDs that these have not
  *			settled, as some pair is not in order
  *	cycles		of the dependencies noted (verify_graph.c)

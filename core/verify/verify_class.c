@@ -38,7 +38,7 @@
 
 /* Do most links join switches of different levels (verify_class_deps.c), as on trees?
  * Elsewhere without adaptive routing nearly every turn would have to be noted, and paths
- * (verify_path.c) take half the time.  False also when out of memory. */
+ * (verify_path.c) take half the time or less.  False also when out of memory. */
 static bool
 is_levelled(const struct fm_fabric *fab)
 {

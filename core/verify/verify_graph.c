@@ -28,21 +28,34 @@ degree(const struct fm_fabric *fab, fm_sw sw)
 	return fab->sw_first_link[sw + 1] - fab->sw_first_link[sw];
 }
 
+/* The most of n rows of VLs; mostly a row is as the one before. */
+static unsigned
+most_of(const uint8_t *rows, size_t n)
+{
+	const uint8_t *end = rows + n * N_SLS, *last = NULL;
+	unsigned max = 0;
+
+	for (const uint8_t *row = rows; row < end; row += N_SLS) {
+		if (last != NULL && memcmp(row, last, N_SLS) == 0)
+			continue;
+		for (unsigned sl = 0; sl < N_SLS; sl++)
+			max = row[sl] > max ? row[sl] : max;
+		last = row;
+	}
+	return max;
+}
+
 static unsigned
 count_vls(const struct judge *j)
 {
 	const struct fm_tables *t = j->t;
-	size_t n = 0;
-	unsigned max = 0;
+	unsigned max;
 
 	if (t->sl2vl_shape == FM_SL2VL_MODULO)
 		return t->n_vls_used < 1 ? 1 : t->n_vls_used > N_SLS ? N_SLS : t->n_vls_used;
-	if (t->sl2vl_shape == FM_SL2VL_BY_OUT)
-		n = (size_t)j->fab->n_links * N_SLS;
-	else
-		n = (size_t)t->sl2vl_first[j->fab->n_switches] * N_SLS;
-	for (size_t i = 0; i < n; i++)
-		max = t->sl2vl[i] > max ? t->sl2vl[i] : max;
+	max = most_of(t->sl2vl,
+	    t->sl2vl_shape == FM_SL2VL_BY_OUT ? j->fab->n_links
+					      : t->sl2vl_first[j->fab->n_switches]);
 	return max < N_SLS ? max + 1 : N_SLS;
 }
 

@@ -6,7 +6,7 @@
  *	verify_judge.c	setting up and adding up
  *	verify_follow*.c	all next hops, exactly: the LIDs that the next two leave
  *	verify_class*.c	all LIDs behind a switch together, on trees and with adaptive routing
- *	verify_path*.c	LIDs with equal paths together elsewhere
+ *	verify_path*.c	the LIDs of a tile together elsewhere
  *	verify_graph.c	the channel dependency graph and its cycles
  *	verify_words.c	the verdict in words, the steps to a fault
  */

@@ -4,8 +4,7 @@
  *
  * What a packet does next depends on its SL and the port it came in by, not on the
  * VL it had: with the set S of (SL, VL) on link a, those on the next link b are the
- * SLs of S, each on the VL that SL2VL gives it from a to b.  So a step is: fold the
- * planes of S, repeat the SLs in all planes, and mask by what (a, b) makes of all SLs,
+ * SLs of S, each on the VL that SL2VL gives it from a to b.  What (a, b) makes of all SLs is
  * a word made once.  The dependency a -> b is noted as S itself; which VLs it joins
  * is found out once at the end, for the union over all LIDs.
  *
@@ -49,18 +48,45 @@ scan_sls(void *arg, uint32_t row, unsigned worker)
 		__atomic_store_n(&u->beyond, true, __ATOMIC_RELAXED);
 }
 
+/* SL2VL of a port in: rows by port out (FM_SL2VL_BY_IN_OUT). */
+static const uint8_t *
+rows_of(const struct judge *j, fm_sw sw, uint32_t in)
+{
+	return j->t->sl2vl +
+	    (j->t->sl2vl_first[sw] + (size_t)in * (j->fab->sw_n_ports[sw] + 1u)) * N_SLS;
+}
+
+/* What a row gives to SL number i: as verify_vl_at(). */
+static unsigned
+vl_of(const struct use *u, const uint8_t *row, unsigned i)
+{
+	unsigned vl = row[u->s->sl[i]];
+
+	return vl < u->j->n_vls ? vl : u->j->n_vls - 1;
+}
+
+/* Mostly a row is as the one before. */
 static void
 scan_vls(void *arg, uint32_t sw, unsigned worker)
 {
 	struct use *u = arg;
-	const struct judge *j = u->j;
+	const struct fm_fabric *fab = u->j->fab;
 	uint32_t vls = 0;
 
 	(void)worker;
-	for (uint32_t in = 0; in <= j->fab->sw_n_ports[sw]; in++)
-		for (fm_link l = j->fab->sw_first_link[sw]; l < j->fab->sw_first_link[sw + 1]; l++)
+	for (uint32_t in = 0; in <= fab->sw_n_ports[sw]; in++) {
+		const uint8_t *rows = rows_of(u->j, sw, in), *last = NULL;
+
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
+			const uint8_t *row = rows + fab->link_port[l] * N_SLS;
+
+			if (last != NULL && memcmp(row, last, N_SLS) == 0)
+				continue;
 			for (unsigned i = 0; i < u->s->width && u->s->sl[i] < N_SLS; i++)
-				vls |= 1u << verify_vl_at(j, sw, (uint8_t)in, l, u->s->sl[i]);
+				vls |= 1u << vl_of(u, row, i);
+			last = row;
+		}
+	}
 	__atomic_fetch_or(&u->vls, vls, __ATOMIC_RELAXED);
 }
 
@@ -72,12 +98,11 @@ number_sls(struct path_states *s, uint32_t sls)
 	memset(s->sl, N_SLS, sizeof(s->sl));
 	for (unsigned sl = 0; sl < N_SLS; sl++)
 		if (sls >> sl & 1) {
-			s->bit[sl] = (uint16_t)(1u << n);
+			s->bit_of[sl] = (uint8_t)n;
 			s->sl[n++] = (uint8_t)sl;
 		}
 	for (s->width = 1; s->width < n; s->width *= 2)
 		;
-	s->plane = ((uint64_t)1 << s->width) - 1;
 }
 
 static void
@@ -101,27 +126,39 @@ put_word(struct path_states *s, size_t cell, uint64_t word)
 		s->cell[cell].word = word;
 }
 
+static uint64_t
+word_of(const struct use *u, const uint8_t *row)
+{
+	const struct path_states *s = u->s;
+	uint64_t word = 0;
+
+	for (unsigned i = 0; i < s->width && s->sl[i] < N_SLS; i++)
+		word |= (uint64_t)1 << (s->plane_of[vl_of(u, row, i)] * s->width + i);
+	return word;
+}
+
 static void
 make_words(void *arg, uint32_t sw, unsigned worker)
 {
 	const struct use *u = arg;
-	const struct judge *j = u->j;
-	struct path_states *s = u->s;
-	size_t cell = s->row_first[sw];
+	const struct fm_fabric *fab = u->j->fab;
+	size_t cell = u->s->row_first[sw];
 
 	(void)worker;
-	for (uint32_t in = 0; in <= j->fab->sw_n_ports[sw]; in++, cell++)
-		for (fm_link l = j->fab->sw_first_link[sw]; l < j->fab->sw_first_link[sw + 1];
+	for (uint32_t in = 0; in <= fab->sw_n_ports[sw]; in++, cell++) {
+		const uint8_t *rows = rows_of(u->j, sw, in), *last = NULL;
+		uint64_t word = 0;
+
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1];
 		     l++, cell++) {
-			uint64_t word = 0;
+			const uint8_t *row = rows + fab->link_port[l] * N_SLS;
 
-			for (unsigned i = 0; i < s->width && s->sl[i] < N_SLS; i++) {
-				unsigned vl = verify_vl_at(j, sw, (uint8_t)in, l, s->sl[i]);
-
-				word |= (uint64_t)1 << (s->plane_of[vl] * s->width + i);
-			}
-			put_word(s, cell, word);
+			if (last == NULL || memcmp(row, last, N_SLS) != 0)
+				word = word_of(u, row);
+			put_word(u->s, cell, word);
+			last = row;
 		}
+	}
 }
 
 /* Rows for all ports of all switches; how many cells. */
@@ -164,7 +201,7 @@ setup_cells(const struct judge *j, struct path_states *s)
 {
 	size_t n;
 
-	s->bytes = s->width * s->n_planes <= 8;
+	s->bytes = s->n_bits <= 8;
 	s->row_first = malloc((j->fab->n_switches + 1) * sizeof(*s->row_first));
 	s->link = malloc((j->fab->n_links + 1) * sizeof(*s->link));
 	if (s->row_first == NULL || s->link == NULL)
@@ -194,9 +231,8 @@ verify_path_states(
 	if (s->by_in)
 		fm_pool_for(workers, n, scan_vls, &u);
 	number_vls(s, u.vls);
-	*fits = !u.beyond && s->width * s->n_planes <= 64;
-	for (unsigned i = 0; *fits && i < s->n_planes; i++)
-		s->every |= (uint64_t)1 << (i * s->width);
+	s->n_bits = s->width * s->n_planes;
+	*fits = !u.beyond && s->n_bits <= 64;
 	if (!*fits)
 		return 0;
 	if (!setup_cells(j, s))
@@ -222,25 +258,41 @@ struct noting {
 	const struct path_states *s;
 };
 
-/* Packets of a state go on from link l to a slot of the next switch. */
-static void
-note_state(struct judge *j, const struct path_states *s, fm_link l, uint32_t slot, uint64_t state)
+/* The VL that a word gives to an SL. */
+static unsigned
+vl_after(const struct path_states *s, uint64_t word, unsigned sl_bit)
 {
-	const struct fm_fabric *fab = j->fab;
-	fm_sw to = fab->link_to[l];
-	fm_link next = fab->sw_first_link[to] + slot;
+	unsigned plane = 0;
+
+	while (!(word >> (plane * s->width + sl_bit) & 1))
+		plane++;
+	return s->vl[plane];
+}
+
+/* Packets of a state go on from link l to a slot of the next switch, or leave there. */
+static void
+note_state(struct judge *j, const struct path_states *s, fm_link l, uint32_t slot, uint64_t state,
+    uint64_t word)
+{
+	fm_sw to = j->fab->link_to[l];
+	fm_link next = j->fab->sw_first_link[to] + slot;
+	bool leaves = next == j->fab->sw_first_link[to + 1];
 
 	for (; state != 0; state &= state - 1) {
-		unsigned bit = (unsigned)__builtin_ctzll(state), sl = s->sl[bit % s->width];
-		/* without by_in tables_vl() does not look at switch and port */
-		unsigned vl = s->by_in ? s->vl[bit / s->width] : verify_vl_at(j, to, 0, l, sl),
-			 vl_out;
+		unsigned bit = (unsigned)__builtin_ctzll(state);
 
-		verify_graph_use(j, l, vl);
-		if (next >= fab->sw_first_link[to + 1])
+		if (s->by_in) {
+			verify_graph_use(j, l, s->vl[bit / s->width]);
+			if (!leaves)
+				verify_graph_add(j, l, s->vl[bit / s->width], slot,
+				    vl_after(s, word, bit % s->width));
 			continue;
-		vl_out = verify_vl_at(j, to, fab->link_port[fab->link_rev[l]], next, sl);
-		verify_graph_add(j, l, vl, slot, vl_out);
+		}
+		/* tables_vl() does not look at switch and port */
+		verify_graph_use(j, l, verify_vl_at(j, to, 0, l, s->sl[bit]));
+		if (!leaves)
+			verify_graph_add(j, l, verify_vl_at(j, to, 0, l, s->sl[bit]), slot,
+			    verify_vl_at(j, to, 0, next, s->sl[bit]));
 	}
 }
 
@@ -248,16 +300,24 @@ static void
 note_links(void *arg, uint32_t item, unsigned worker)
 {
 	const struct noting *n = arg;
+	const struct path_states *s = n->s;
 	const struct fm_fabric *fab = n->j->fab;
 	fm_link end = (item + 1) * LINK_RUN < fab->n_links ? (item + 1) * LINK_RUN : fab->n_links;
 
 	(void)worker;
 	for (fm_link l = item * LINK_RUN; l < end; l++) {
-		size_t cell = n->s->link[l].row;
+		size_t row = s->link[l].row;
+		uint32_t n_cells = path_row(fab, fab->link_to[l]);
 
-		for (uint32_t slot = 0; slot < path_row(fab, fab->link_to[l]); slot++, cell++)
-			note_state(n->j, n->s, l, slot,
-			    n->s->bytes ? n->s->cell8[cell].dep : n->s->cell[cell].dep);
+		for (uint32_t slot = 0; slot < n_cells; slot++) {
+			uint64_t state =
+			    s->bytes ? s->cell8[row + slot].dep : s->cell[row + slot].dep;
+
+			if (state != 0)
+				note_state(n->j, s, l, slot, state,
+				    s->bytes ? s->cell8[row + slot].word
+					     : s->cell[row + slot].word);
+		}
 	}
 }
 

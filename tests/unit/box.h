@@ -180,7 +180,8 @@ random_sls(struct box *x, struct fm_rng *r)
 {
 	struct fm_tables *t = &x->tables->t;
 	const struct fm_fabric *fab = &x->snap->fab;
-	uint32_t n_sls = fm_rng_below(r, 6) == 0 ? 18 : 1 + fm_rng_below(r, 4);
+	uint32_t n_sls =
+	    fm_rng_below(r, 6) == 0 ? 18 : 1 + fm_rng_below(r, fm_rng_below(r, 3) == 0 ? 16 : 4);
 	uint32_t n_vls = fm_rng_below(r, 6) == 0 ? 20 : 1 + fm_rng_below(r, 4), n;
 
 	t->n_vls_used = (uint8_t)(1 + fm_rng_below(r, 4));
