@@ -85,7 +85,7 @@ static const struct opensm_key rows[] = {
 	SAME(BOOL, "sweep_on_trap", "TRUE"),
 
 	NONE(BOOL, "port_profile_switch_nodes", "FALSE",
-	    "fmd's engines balance the routes to hosts"),
+	    "fmd's engines balance the routes to hosts alone, as OpenSM does by default"),
 	GUIDS("port_prof_ignore_file", "ignore_guids", NULL),
 	GUIDS("hop_weights_file", "hop_weights", NULL),
 	GUIDS("port_search_ordering_file", "port_search_order", NULL),
@@ -104,7 +104,7 @@ static const struct opensm_key rows[] = {
 	GUIDS("cn_guid_file", "cn", "compute_nodes"),
 	GUIDS("io_guid_file", "io", "io_nodes"),
 	NONE(BOOL, "quasi_ftree_indexing", "FALSE",
-	    "fattree numbers hosts by its own order, on ragged trees too"),
+	    "fattree numbers leaves and hosts in one way on all trees"),
 	ENGINE(NUMBER, "max_reverse_hops", "0", "max_reverse_hops", NULL),
 	GUIDS("ids_guid_file", "ids", NULL),
 	GUIDS("guid_routing_order_file", "guid_routing_order", NULL),
