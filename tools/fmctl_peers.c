@@ -18,6 +18,7 @@
 #include "tools/fmctl.h"
 
 #define MOST_RELAYS 512
+#define MOST_AGENTS 65536 /* a subnet has fewer LIDs */
 #define MOST_NAME 300
 
 static const struct redis_limits limits = { .who = "the relay",
@@ -169,6 +170,14 @@ add_agent(struct tree *t, const struct relay *r, const char *text)
 }
 
 static void
+add_unknown_agents(struct tree *t, const struct relay *r, const char *why)
+{
+	add_seen(
+	    t, &(struct seen){ "agents", "", r->name, "unknown", why, r->depth + 1, 0, 0, -1 });
+	t->n_unknown++;
+}
+
+static void
 add_agents(struct tree *t, const struct relay *r, const char *clients)
 {
 	static const char key[] = " name=fmd-agent:";
@@ -176,6 +185,10 @@ add_agents(struct tree *t, const struct relay *r, const char *clients)
 	for (const char *at = strstr(clients, key); at != NULL; at = strstr(at + 1, key)) {
 		char text[80];
 
+		if (t->n_agents == MOST_AGENTS) {
+			add_unknown_agents(t, r, "it shows more agents than a subnet has ports");
+			return;
+		}
 		snprintf(text, sizeof(text), "%.*s", (int)strcspn(at + sizeof(key) - 1, " \r\n"),
 		    at + sizeof(key) - 1);
 		add_agent(t, r, text);
@@ -200,14 +213,6 @@ add_unknown(struct tree *t, const struct relay *r, const char *why)
 	add_seen(
 	    t, &(struct seen){ "relay", r->name, r->above, "unknown", why, r->depth, 0, 0, -1 });
 	t->n_relays++;
-	t->n_unknown++;
-}
-
-static void
-add_unknown_agents(struct tree *t, const struct relay *r, const char *why)
-{
-	add_seen(
-	    t, &(struct seen){ "agents", "", r->name, "unknown", why, r->depth + 1, 0, 0, -1 });
 	t->n_unknown++;
 }
 

@@ -136,6 +136,32 @@ for ((i = 0; i < 9; i++)); do
 done
 echo "ok: nonsense"
 
+# one that shows more agents than there can be
+cat >"$dir/crowd.py" <<'END'
+import socket, sys
+
+
+def text(words):
+    return b"$%d\r\n%s\r\n" % (len(words), words)
+
+
+crowd = b"".join(b"id=%d name=fmd-agent:%x:1:1 age=0\n" % (i, i) for i in range(66000))
+with socket.socket(socket.AF_UNIX) as s:
+    s.bind(sys.argv[1])
+    s.listen(1)
+    client = s.accept()[0]
+    for question in iter(lambda: client.recv(1000), b""):
+        client.sendall(
+            text(b"role:slave\r\nrun_id:crowd\r\n") if b"INFO" in question
+            else text(crowd) if b"CLIENT" in question
+            else b"*2\r\n" + text(b"1") + text(b"1"))
+END
+python3 "$dir/crowd.py" "$dir/crowd.sock" &
+until_true test -S "$dir/crowd.sock"
+exits 1 dist peers "unix:$dir/crowd.sock"
+says "unknown .*it shows more agents than a subnet has ports" "agents 65536;"
+echo "ok: a crowd"
+
 # a user that has what the shipped one has
 given=
 cat >"$dir/say.py" <<'END'
