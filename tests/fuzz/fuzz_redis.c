@@ -72,7 +72,7 @@ ask_as_agent(void)
 {
 	struct replica r = { .own = { OWN_GUID }, .n_own = 1 };
 	struct fm_error err = { 0 };
-	uint64_t news[8]; /* what fetch() tells besides, which is of no interest */
+	bool whole;
 	int rc = 0;
 
 	while (rc == 0) {
@@ -81,7 +81,7 @@ ask_as_agent(void)
 		if (source_redis.open("unix:x", NULL, &source, &err) != 0)
 			break;
 		for (unsigned i = 0; rc == 0 && i < 4; i++) {
-			rc = source_redis.fetch(source, &r, (void *)news, &err);
+			rc = source_redis.fetch(source, &r, &whole, &err);
 			if (rc == 0)
 				rc = source_redis.show(source, OWN_GUID, r.at, &err);
 			if (rc == 0)
