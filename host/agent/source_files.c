@@ -18,8 +18,6 @@
 #include "core/blobs/manifest.h"
 #include "host/agent/source.h"
 
-#define FAR_LOOK_MS 5000 /* another host's change of the folder is not told: it is looked for */
-
 struct folder {
 	char path[4000], manifest[4096];
 	struct manifest now, last; /* what is to be had, and what the replica has */
@@ -121,6 +119,7 @@ is_newer(const struct folder *f)
 		st.st_mtim.tv_nsec != f->seen.st_mtim.tv_nsec);
 }
 
+/* The kernel tells of no change that another host has made: that is found when the wait is over. */
 static int
 folder_wait(void *source, const struct replica *r, unsigned ms, struct fm_error *err)
 {
@@ -130,13 +129,8 @@ folder_wait(void *source, const struct replica *r, unsigned ms, struct fm_error 
 
 	(void)r;
 	(void)err;
-	for (unsigned left = ms; left > 0 && !is_newer(f);) {
-		unsigned some = left < FAR_LOOK_MS ? left : FAR_LOOK_MS;
-
-		if (poll(&fd, 1, (int)some) > 0 && read(f->watch, events, sizeof(events)) > 0)
-			continue;
-		left -= some;
-	}
+	if (!is_newer(f) && poll(&fd, 1, (int)ms) > 0)
+		(void)!read(f->watch, events, sizeof(events));
 	return 0;
 }
 
