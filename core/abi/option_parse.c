@@ -425,7 +425,8 @@ add_list_file(struct option_value *v, struct fm_arena *mem, const char *name,
 	}
 	if (v->n == n_before && place.line == 0)
 		log_warn("conf", "%s: no node stands in this file, which %s%s%s names", path,
-		    v->name, *v->name != '\0' ? ": " : "", v->row->name);
+		    v->name != NULL ? v->name : "", v->name != NULL && *v->name != '\0' ? ": " : "",
+		    v->row->name);
 	return lines.out_of_memory ? option_out_of_memory(err) : 0;
 }
 
