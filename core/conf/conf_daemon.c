@@ -204,7 +204,7 @@ check_folder_of(const char *path, struct fm_error *err)
 	if (stat(folder, &st) != 0)
 		return fm_fail(err, FM_E_CONFIG,
 		    "there is no folder %.150s: make it, or name another", folder);
-	if (stat(folder, &st) == 0 && !S_ISDIR(st.st_mode))
+	if (!S_ISDIR(st.st_mode))
 		return fm_fail(err, FM_E_CONFIG, "%.150s is no folder: name another one", folder);
 	return 0;
 }
