@@ -1,33 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* core/inventory/news_say.c - an item of news as a sentence. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "core/graph/link_speed.h"
 #include "core/inventory/news_internal.h"
+#include "core/text/sentence.h"
 
 #define TAIL 320     /* bytes kept free behind a list for what follows it */
 #define NEIGHBOURS 3 /* named behind lost switches */
-
-struct sentence {
-	char *text;
-	size_t at;
-};
-
-static void __attribute__((format(printf, 2, 3))) add(struct sentence *s, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(s->text + s->at, NEWS_TEXT - s->at, fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		s->at += (size_t)n;
-	if (s->at >= NEWS_TEXT)
-		s->at = NEWS_TEXT - 1;
-}
 
 static const char *const verbs[N_NEWS_KINDS] = {
 	[NEWS_LOST_NODES] = "lost",
@@ -71,7 +52,7 @@ es(uint32_t n)
 static void
 add_rate(struct sentence *s, struct wire_rate r)
 {
-	add(s, "%ux%s", r.lanes, link_speed_word(r.lane_mbps));
+	sentence_add(s, "%ux%s", r.lanes, link_speed_word(r.lane_mbps));
 }
 
 /* "4xEDR, before 4xQDR, both ends support 4xHDR": of a port whose cable is up; now: as it is. */
@@ -81,11 +62,11 @@ add_rates(struct sentence *s, const struct seen_port *port, struct wire_rate old
 	add_rate(s, port->rate);
 	if (old.lanes != 0 &&
 	    (old.lanes != port->rate.lanes || old.lane_mbps != port->rate.lane_mbps)) {
-		add(s, ", before ");
+		sentence_add(s, ", before ");
 		add_rate(s, old);
 	}
 	if (now && seen_is_slow(port)) {
-		add(s, ", both ends support ");
+		sentence_add(s, ", both ends support ");
 		add_rate(s, port->best);
 	}
 }
@@ -94,7 +75,7 @@ add_rates(struct sentence *s, const struct seen_port *port, struct wire_rate old
 static void
 add_place_before(struct sentence *s, const struct news_pair *p, const struct seen_port *was)
 {
-	add(s, "before at \"%s\" port %u", p->now->nodes[was->peer].name, was->peer_port);
+	sentence_add(s, "before at \"%s\" port %u", p->now->nodes[was->peer].name, was->peer_port);
 }
 
 /* -------------------------------------------------------------------- nodes */
@@ -112,19 +93,19 @@ add_names(struct sentence *s, const struct news_pair *p, const struct news *news
 		const char *name = in->nodes[nodes[i]].name;
 
 		if (s->at + strlen(name) + TAIL > NEWS_TEXT) {
-			add(s, " and %" PRIu32 " more", item->n_nodes - i);
+			sentence_add(s, " and %" PRIu32 " more", item->n_nodes - i);
 			return;
 		}
-		add(s, "%s\"%s\"", i > first ? ", " : " ", name);
+		sentence_add(s, "%s\"%s\"", i > first ? ", " : " ", name);
 		if (with_ports) {
 			const struct seen_port *was = item->kind == NEWS_CAME_NODES
 			    ? news_place_before(p, cables[i].slot, cables[i].port)
 			    : NULL;
 
-			add(s, " (port %u%s", cables[i].far_port, was != NULL ? ", " : "");
+			sentence_add(s, " (port %u%s", cables[i].far_port, was != NULL ? ", " : "");
 			if (was != NULL)
 				add_place_before(s, p, was);
-			add(s, ")");
+			sentence_add(s, ")");
 		}
 	}
 }
@@ -139,18 +120,18 @@ add_came(struct sentence *s, const struct news_pair *p, const struct news_item *
 	struct wire_rate old = news_rate_before(p, c->slot, c->port);
 
 	if (was != NULL) {
-		add(s, " (");
+		sentence_add(s, " (");
 		add_place_before(s, p, was);
-		add(s, ")");
+		sentence_add(s, ")");
 	}
 	if (!news_is_lone_host(item) || port->rate.lanes == 0 ||
 	    (!seen_is_slow(port) &&
 		(old.lanes == 0 ||
 		    (old.lanes == port->rate.lanes && old.lane_mbps == port->rate.lane_mbps))))
 		return;
-	add(s, " (");
+	sentence_add(s, " (");
 	add_rates(s, port, old, true);
-	add(s, ")");
+	sentence_add(s, ")");
 }
 
 /* Where the nodes were or are cabled to others. */
@@ -163,14 +144,14 @@ add_neighbours(struct sentence *s, const struct news_pair *p, const struct news 
 
 	if (item->n_cables == 0)
 		return;
-	add(s, ", cabled to");
+	sentence_add(s, ", cabled to");
 	for (uint32_t i = 0; i < item->n_cables; i++) {
 		if (i == NEIGHBOURS && item->n_cables > NEIGHBOURS + 1) {
-			add(s, " and %" PRIu32 " more ports", item->n_cables - i);
+			sentence_add(s, " and %" PRIu32 " more ports", item->n_cables - i);
 			return;
 		}
-		add(s, "%s \"%s\" port %u", i > 0 ? "," : "", in->nodes[cables[i].far].name,
-		    cables[i].far_port);
+		sentence_add(s, "%s \"%s\" port %u", i > 0 ? "," : "",
+		    in->nodes[cables[i].far].name, cables[i].far_port);
 		if (item->kind == NEWS_CAME_NODES)
 			add_came(s, p, item, &cables[i]);
 	}
@@ -212,13 +193,14 @@ add_counts(struct sentence *s, const struct news_item *item)
 	const char *more = item->rest ? "more " : "";
 
 	if (item->n_switches > 0)
-		add(s, " %" PRIu32 " %sswitch%s", item->n_switches, more, es(item->n_switches));
+		sentence_add(
+		    s, " %" PRIu32 " %sswitch%s", item->n_switches, more, es(item->n_switches));
 	if (item->n_switches > 0 && n_hosts > 0)
-		add(s, " and");
+		sentence_add(s, " and");
 	if (n_hosts > 0)
-		add(s, " %" PRIu32 " %shost%s", n_hosts, item->n_switches == 0 ? more : "",
+		sentence_add(s, " %" PRIu32 " %shost%s", n_hosts, item->n_switches == 0 ? more : "",
 		    plural(n_hosts));
-	add(s, ":");
+	sentence_add(s, ":");
 }
 
 static void
@@ -230,19 +212,20 @@ say_nodes(struct sentence *s, const struct news_pair *p, const struct news *news
 	uint32_t n_hosts = item->n_nodes - item->n_switches;
 
 	if (item->n_nodes == 1 || (item->n_switches == 1 && !item->rest)) {
-		add(s, " %s \"%s\" (0x%016" PRIx64 ")", type_word(head), head->name, head->guid);
+		sentence_add(
+		    s, " %s \"%s\" (0x%016" PRIx64 ")", type_word(head), head->name, head->guid);
 		if (item->n_nodes > 1) {
-			add(s, " and its %" PRIu32 " host%s:", n_hosts, plural(n_hosts));
+			sentence_add(s, " and its %" PRIu32 " host%s:", n_hosts, plural(n_hosts));
 			add_names(s, p, news, item, 1, false);
 		}
 	} else if (is_of_one_switch(news, item)) {
-		add(s, " %" PRIu32 " hosts of switch \"%s\":", n_hosts,
+		sentence_add(s, " %" PRIu32 " hosts of switch \"%s\":", n_hosts,
 		    in->nodes[news->cables.item[item->first_cable].far].name);
 		add_names(s, p, news, item, 0, true);
 		return;
 	} else {
 		if (is_chassis(in, news, item) && !item->rest)
-			add(s, " chassis 0x%016" PRIx64 ",", head->system_guid);
+			sentence_add(s, " chassis 0x%016" PRIx64 ",", head->system_guid);
 		add_counts(s, item);
 		add_names(s, p, news, item, 0, false);
 	}
@@ -257,16 +240,16 @@ say_names(struct sentence *s, const struct news_pair *p, const struct news *news
 	const uint32_t *nodes = &news->nodes.item[item->first_node];
 
 	if (item->n_nodes > 1)
-		add(s, " %" PRIu32 " nodes:", item->n_nodes);
+		sentence_add(s, " %" PRIu32 " nodes:", item->n_nodes);
 	for (uint32_t i = 0; i < item->n_nodes; i++) {
 		const struct seen_node *n = &p->now->nodes[nodes[i]];
 
 		if (s->at + 2 * sizeof(n->name) + TAIL > NEWS_TEXT) {
-			add(s, " and %" PRIu32 " more", item->n_nodes - i);
+			sentence_add(s, " and %" PRIu32 " more", item->n_nodes - i);
 			return;
 		}
-		add(s, "%s \"%s\" (0x%016" PRIx64 "), before \"%s\"", i > 0 ? "," : "", n->name,
-		    n->guid, p->before->nodes[nodes[i]].name);
+		sentence_add(s, "%s \"%s\" (0x%016" PRIx64 "), before \"%s\"", i > 0 ? "," : "",
+		    n->name, n->guid, p->before->nodes[nodes[i]].name);
 	}
 }
 
@@ -283,15 +266,15 @@ add_remarks(
 	struct wire_rate none = { 0 }, old = news_rate_before(p, c->slot, c->port);
 
 	if (was != NULL) {
-		add(s, " (");
+		sentence_add(s, " (");
 		add_place_before(s, p, was);
-		add(s, ")");
+		sentence_add(s, ")");
 	}
 	if (port->rate.lanes == 0)
 		return;
-	add(s, " (");
+	sentence_add(s, " (");
 	add_rates(s, port, lost || kind == NEWS_MOVED ? none : old, !lost);
-	add(s, ")");
+	sentence_add(s, ")");
 }
 
 static void
@@ -303,24 +286,24 @@ say_cables(struct sentence *s, const struct news_pair *p, const struct news *new
 	bool hub = item->n_cables > 1 && !item->rest;
 
 	if (item->n_cables == 1)
-		add(s, " cable");
+		sentence_add(s, " cable");
 	else if (item->rest)
-		add(s, " %" PRIu32 " more cables:", item->n_cables);
+		sentence_add(s, " %" PRIu32 " more cables:", item->n_cables);
 	else
-		add(s, " %" PRIu32 " cables of \"%s\":", item->n_cables,
+		sentence_add(s, " %" PRIu32 " cables of \"%s\":", item->n_cables,
 		    in->nodes[cables[0].slot].name);
 	for (uint32_t i = 0; i < item->n_cables; i++) {
 		const struct news_cable *c = &cables[i];
 		const struct seen_node *a = &in->nodes[c->slot], *b = &in->nodes[c->far];
 
 		if (i > 0 && s->at + 3 * sizeof(a->name) + TAIL > NEWS_TEXT) {
-			add(s, " and %" PRIu32 " more", item->n_cables - i);
+			sentence_add(s, " and %" PRIu32 " more", item->n_cables - i);
 			return;
 		}
-		add(s, "%s", i > 0 ? "," : "");
+		sentence_add(s, "%s", i > 0 ? "," : "");
 		if (!hub)
-			add(s, " \"%s\"", a->name);
-		add(s, " port %u - \"%s\" port %u", c->port, b->name, c->far_port);
+			sentence_add(s, " \"%s\"", a->name);
+		sentence_add(s, " port %u - \"%s\" port %u", c->port, b->name, c->far_port);
 		add_remarks(s, p, item->kind, c);
 	}
 }
@@ -338,10 +321,10 @@ add_duration(struct sentence *s, uint32_t seconds)
 
 	while (u < 3 && seconds < units[u].s)
 		u++;
-	add(s, "%" PRIu32 " %s", seconds / units[u].s, units[u].word);
+	sentence_add(s, "%" PRIu32 " %s", seconds / units[u].s, units[u].word);
 	seconds %= units[u].s;
 	if (u < 3 && seconds / units[u + 1].s > 0)
-		add(s, " %" PRIu32 " %s", seconds / units[u + 1].s, units[u + 1].word);
+		sentence_add(s, " %" PRIu32 " %s", seconds / units[u + 1].s, units[u + 1].word);
 }
 
 static void
@@ -351,16 +334,16 @@ add_since(struct sentence *s, const struct news_pair *p, const struct news_item 
 
 	if (item->since_s == 0 || item->since_s >= p->now_s)
 		return;
-	add(s, "; %s for %s", lost ? "there" : "gone", item->at_least ? "at least " : "");
+	sentence_add(s, "; %s for %s", lost ? "there" : "gone", item->at_least ? "at least " : "");
 	add_duration(s, p->now_s - item->since_s);
 }
 
 void
 news_say(const struct news_pair *p, const struct news *news, struct news_item *item)
 {
-	struct sentence s = { .text = item->text };
+	struct sentence s = { .text = item->text, .size = NEWS_TEXT };
 
-	add(&s, "%s:", verbs[item->kind]);
+	sentence_add(&s, "%s:", verbs[item->kind]);
 	if (item->kind == NEWS_RENAMED)
 		say_names(&s, p, news, item);
 	else if (item->n_nodes > 0)

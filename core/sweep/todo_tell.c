@@ -8,6 +8,7 @@
 
 #include "core/sweep/internal.h"
 #include "core/sweep/todo.h"
+#include "core/text/sentence.h"
 
 #define TEXT 900
 #define TAIL 160      /* bytes kept free for what follows a list */
@@ -56,22 +57,9 @@ next_of(const struct inventory *inv, const struct todo_list *list, enum todo_why
 }
 
 struct line {
-	char text[TEXT];
-	size_t at;
+	struct sentence s;
 	unsigned n_named;
 };
-
-static void __attribute__((format(printf, 2, 3))) add(struct line *l, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(l->text + l->at, TEXT - l->at, fmt, ap);
-	va_end(ap);
-	l->at += n > 0 ? (size_t)n : 0;
-	l->at = l->at < TEXT ? l->at : TEXT - 1;
-}
 
 /* The ports of one node from entry i on, "port 3", "ports 1-10"; the first entry after them. */
 static size_t
@@ -88,14 +76,14 @@ add_run(struct line *l, const struct inventory *inv, const struct todo_list *lis
 		last++;
 		next = next_of(inv, list, why, next + 1);
 	}
-	add(l, "%s", l->n_named++ == 0 ? "; the same of" : ",");
+	sentence_add(&l->s, "%s", l->n_named++ == 0 ? "; the same of" : ",");
 	if (first->slot != *slot)
-		add(l, " \"%s\"", inv_node(inv, first->slot)->name);
+		sentence_add(&l->s, " \"%s\"", inv_node(inv, first->slot)->name);
 	*slot = first->slot;
 	if (last > first->port)
-		add(l, " ports %u-%u", first->port, last);
+		sentence_add(&l->s, " ports %u-%u", first->port, last);
 	else if (first->port > 0)
-		add(l, " port %u", first->port);
+		sentence_add(&l->s, " port %u", first->port);
 	return next;
 }
 
@@ -108,12 +96,12 @@ add_others(struct line *l, const struct inventory *inv, const struct todo_list *
 	unsigned n_more = 0;
 
 	i = next_of(inv, list, why, i + 1);
-	while (i < list->n && l->n_named < NAMED_MOST && l->at + TAIL < TEXT)
+	while (i < list->n && l->n_named < NAMED_MOST && l->s.at + TAIL < l->s.size)
 		i = add_run(l, inv, list, i, &slot);
 	for (; i < list->n; i = next_of(inv, list, why, i + 1))
 		n_more++;
 	if (n_more > 0)
-		add(l, " and %u more", n_more);
+		sentence_add(&l->s, " and %u more", n_more);
 }
 
 static void
@@ -122,15 +110,15 @@ say_done(struct line *l, const struct inventory *inv, const struct todo *t)
 	const struct inv_node *n = inv_node(inv, t->slot);
 	char name[128];
 
-	add(l, "%s", inv_name(n, name, sizeof(name)));
+	sentence_add(&l->s, "%s", inv_name(n, name, sizeof(name)));
 	if (t->port != 0)
-		add(l, " port %u", t->port);
+		sentence_add(&l->s, " port %u", t->port);
 	if (t->why != TODO_NOT_ACTIVE)
-		add(l, " %s", done[t->why]);
+		sentence_add(&l->s, " %s", done[t->why]);
 	else if (n->ports[t->port].info.port_state == WIRE_PORT_ACTIVE)
-		add(l, " is ACTIVE");
+		sentence_add(&l->s, " is ACTIVE");
 	else
-		add(l, " is not awaited any more");
+		sentence_add(&l->s, " is not awaited any more");
 }
 
 void
@@ -138,7 +126,8 @@ todo_tell(struct sweeper *s, const struct todo_list *list, bool is_done)
 {
 	for (unsigned why = TODO_DONE + 1; why < N_TODO_WHY; why++) {
 		size_t i = next_of(&s->inv, list, (enum todo_why)why, 0);
-		struct line l = { .at = 0 };
+		char text[TEXT];
+		struct line l = { .s = { .text = text, .size = sizeof(text) } };
 		const struct todo *t;
 
 		if (i == list->n)
@@ -147,9 +136,9 @@ todo_tell(struct sweeper *s, const struct todo_list *list, bool is_done)
 		if (is_done)
 			say_done(&l, &s->inv, t);
 		else
-			l.at = strlen(todo_say(
-			    &s->inv, (enum todo_why)why, t->slot, t->port, l.text, sizeof(l.text)));
+			l.s.at = strlen(todo_say(
+			    &s->inv, (enum todo_why)why, t->slot, t->port, text, sizeof(text)));
 		add_others(&l, &s->inv, list, i);
-		fm_log(is_done ? FM_LOG_NOTICE : FM_LOG_WARN, "sweep", "%s", l.text);
+		fm_log(is_done ? FM_LOG_NOTICE : FM_LOG_WARN, "sweep", "%s", text);
 	}
 }

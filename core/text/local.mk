@@ -21,6 +21,7 @@ CORE_SOURCES += \
 	core/text/relay.h \
 	core/text/seal.c \
 	core/text/seal.h \
+	core/text/sentence.h \
 	core/text/standard.c \
 	core/text/standard.h \
 	core/text/suggest.c \

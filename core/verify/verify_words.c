@@ -3,10 +3,10 @@
  * A verdict in words, and its witness: one pair, loop or cycle, told by node names and ports.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/text/sentence.h"
 #include "core/verify/verify_internal.h"
 
 #define SHOWN_CYCLE 8u /* links of a credit loop that are spelled out */
@@ -116,51 +116,28 @@ find_way(const struct judge *j, fm_sw from, uint16_t lid, enum verify_fault faul
 
 /* ------------------------------------------------------------------- in words */
 
-/* A sentence as it grows; what does not fit is cut. */
-struct sentence {
-	char *at;
-	size_t room;
-};
-
-__attribute__((format(printf, 2, 3))) static void
-say(struct sentence *s, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(s->at, s->room, fmt, ap);
-	va_end(ap);
-	if (n < 0)
-		return;
-	if ((size_t)n >= s->room)
-		n = s->room > 0 ? (int)s->room - 1 : 0;
-	s->at += n;
-	s->room -= (size_t)n;
-}
-
 static void
 say_switch(struct sentence *s, const struct fm_fabric *fab, fm_sw sw)
 {
 	if (fab->sw_name != NULL && fab->sw_name[sw] != NULL && fab->sw_name[sw][0] != '\0')
-		say(s, "switch '%s'", fab->sw_name[sw]);
+		sentence_add(s, "switch '%s'", fab->sw_name[sw]);
 	else
-		say(s, "switch 0x%016llx", (unsigned long long)fab->sw_guid[sw]);
+		sentence_add(s, "switch 0x%016llx", (unsigned long long)fab->sw_guid[sw]);
 }
 
 static void
 say_end(struct sentence *s, const struct fm_fabric *fab, fm_end e)
 {
 	if (fab->end_name != NULL && fab->end_name[e] != NULL && fab->end_name[e][0] != '\0')
-		say(s, "'%s'", fab->end_name[e]);
+		sentence_add(s, "'%s'", fab->end_name[e]);
 	else
-		say(s, "0x%016llx", (unsigned long long)fab->end_guid[e]);
+		sentence_add(s, "0x%016llx", (unsigned long long)fab->end_guid[e]);
 }
 
 static void
 say_lid(struct sentence *s, const struct fm_fabric *fab, uint16_t lid)
 {
-	say(s, "LID %u of ", lid);
+	sentence_add(s, "LID %u of ", lid);
 	say_end(s, fab, fab->lid_end[lid]);
 }
 
@@ -190,16 +167,16 @@ say_unreachable(const struct judge *j, struct sentence *s, const struct clue *c,
 	fm_sw last;
 
 	say_end(s, j->fab, source_at(j->fab, c->sw, c->lid));
-	say(s, stray ? " loses packets on the way to " : " cannot reach ");
+	sentence_add(s, stray ? " loses packets on the way to " : " cannot reach ");
 	say_lid(s, j->fab, c->lid);
 	if (find_way(j, c->sw, c->lid, VERIFY_UNREACHABLE, &way)) {
 		last = way.sw[way.n - 1];
-		say(s, ": ");
+		sentence_add(s, ": ");
 		say_switch(s, j->fab, last);
 		if (way.port[way.n - 1] == FM_PORT_NONE)
-			say(s, " has no entry for it");
+			sentence_add(s, " has no entry for it");
 		else
-			say(s, " %s it to port %u, which has no cable",
+			sentence_add(s, " %s it to port %u, which has no cable",
 			    chooses(j, last, c->lid) ? "may send" : "sends", way.port[way.n - 1]);
 	}
 	free(way.sw);
@@ -217,15 +194,15 @@ say_loop(const struct judge *j, struct sentence *s, const struct clue *c)
 		way.n = 0;
 	for (uint32_t k = 0; k < way.n; k++)
 		choice |= chooses(j, way.sw[k], c->lid);
-	say(s, "packets to ");
+	sentence_add(s, "packets to ");
 	say_lid(s, j->fab, c->lid);
-	say(s, " %s round in circles:", choice ? "may go" : "go");
-	for (; i < way.n && (i == 0 || s->room > 80); i++) {
-		say(s, " ");
+	sentence_add(s, " %s round in circles:", choice ? "may go" : "go");
+	for (; i < way.n && (i == 0 || s->size - s->at > 80); i++) {
+		sentence_add(s, " ");
 		say_switch(s, j->fab, way.sw[i]);
-		say(s, " port %u,", way.port[i]);
+		sentence_add(s, " port %u,", way.port[i]);
 	}
-	say(s, i == way.n ? " and again" : " ...");
+	sentence_add(s, i == way.n ? " and again" : " ...");
 	free(way.sw);
 	free(way.port);
 }
@@ -254,16 +231,16 @@ say_wrong_host(const struct judge *j, struct sentence *s, const struct clue *c)
 	uint8_t port = wrong_port(j, c->sw, c->lid);
 
 	say_switch(s, fab, c->sw);
-	say(s, chooses(j, c->sw, c->lid) ? " may hand " : " hands ");
+	sentence_add(s, chooses(j, c->sw, c->lid) ? " may hand " : " hands ");
 	say_lid(s, fab, c->lid);
-	say(s, " to port %u, where ", port);
+	sentence_add(s, " to port %u, where ", port);
 	for (fm_end e = fab->sw_first_end[c->sw]; e < fab->sw_first_end[c->sw + 1]; e++)
 		if (fab->end_port[e] == port) {
 			say_end(s, fab, e);
-			say(s, " is");
+			sentence_add(s, " is");
 			return;
 		}
-	say(s, "another is");
+	sentence_add(s, "another is");
 }
 
 static fm_sw
@@ -277,17 +254,18 @@ say_cycle(const struct judge *j, struct sentence *s, const struct cycle *cycle)
 {
 	const struct fm_fabric *fab = j->fab;
 
-	say(s, "credit loop over %u links:", cycle->n);
-	for (uint32_t i = 0; i < cycle->n && i < SHOWN_CYCLE && s->room > 100; i++) {
+	sentence_add(s, "credit loop over %u links:", cycle->n);
+	for (uint32_t i = 0; i < cycle->n && i < SHOWN_CYCLE && s->size - s->at > 100; i++) {
 		fm_link l = cycle->vertex[i] / j->n_vls;
 
-		say(s, "%s ", i == 0 ? "" : ", then");
+		sentence_add(s, "%s ", i == 0 ? "" : ", then");
 		say_switch(s, fab, link_from(fab, l));
-		say(s, " port %u", fab->link_port[l]);
+		sentence_add(s, " port %u", fab->link_port[l]);
 		if (!j->one_vl)
-			say(s, " VL %u", cycle->vertex[i] % j->n_vls);
+			sentence_add(s, " VL %u", cycle->vertex[i] % j->n_vls);
 	}
-	say(s, cycle->n > SHOWN_CYCLE ? ", ..., and back to the first" : ", and back to the first");
+	sentence_add(
+	    s, cycle->n > SHOWN_CYCLE ? ", ..., and back to the first" : ", and back to the first");
 }
 
 static void
@@ -296,16 +274,16 @@ say_budget(const struct judge *j, struct sentence *s, const struct clue *c)
 	const struct fm_fabric *fab = j->fab;
 
 	if (c->lid != 0) {
-		say(s, "the path from ");
+		sentence_add(s, "the path from ");
 		say_switch(s, fab, c->sw);
-		say(s, " to ");
+		sentence_add(s, " to ");
 		say_lid(s, fab, c->lid);
-		say(s, " has SL %u, the highest is 15", tables_sl(j->t, c->sw, c->lid));
+		sentence_add(s, " has SL %u, the highest is 15", tables_sl(j->t, c->sw, c->lid));
 		return;
 	}
 	/* c->sw is a link here, see verify.c */
 	say_switch(s, fab, link_from(fab, c->sw));
-	say(s,
+	sentence_add(s,
 	    " port %u carries packets on a VL that is beyond the budget of %u or the %u of the "
 	    "link",
 	    fab->link_port[c->sw], j->req->n_vls, fab->link_n_vls[c->sw]);
@@ -317,7 +295,7 @@ void
 verify_word(const struct judge *j, const struct clue *clues, const struct cycle *cycle)
 {
 	struct verdict *v = j->out;
-	struct sentence s = { v->witness, sizeof(v->witness) };
+	struct sentence s = { .text = v->witness, .size = sizeof(v->witness) };
 	bool other = clues[VERIFY_VL_BUDGET].given || clues[VERIFY_UNREACHABLE].given;
 
 	if (clues[VERIFY_LOOP].given) {
