@@ -68,22 +68,21 @@ is_in_state(const json_t *result, const char *state)
 	return strcmp(fmctl_string(result, "state"), state) == 0;
 }
 
-/* A verification is asked after until it is done. */
-static int
-call_verify(const struct ask *a, json_t **result, struct fm_error *err)
+static bool
+is_under_way(const json_t *result)
 {
-	static const struct timespec pause = { .tv_nsec = 200000000 };
+	return is_in_state(result, "reading") || is_in_state(result, "judging");
+}
+
+/* Asked again until it is done, or patience is over. */
+static int
+call_until_done(const struct ask *a, unsigned pause_ms, json_t **result, struct fm_error *err)
+{
+	const struct timespec pause = { .tv_nsec = (long)pause_ms * 1000000 };
 	int rc = call_once(a, result, err);
 
-	for (unsigned i = 0; rc == 0; i++) {
-		if (is_in_state(*result, "failed"))
-			return fm_fail(err, FM_E_SYSTEM, "%s", fmctl_string(*result, "reason"));
-		if (!is_in_state(*result, "reading") && !is_in_state(*result, "judging"))
-			return 0;
-		if (i >= 5 * patience_s(a))
-			return fm_fail(err, FM_E_SYSTEM,
-			    "not all is read after %u s; ask again, or with a longer --timeout=",
-			    patience_s(a));
+	for (unsigned ms = 0; rc == 0 && is_under_way(*result) && ms < 1000 * patience_s(a);
+	     ms += pause_ms) {
 		nanosleep(&pause, NULL);
 		json_decref(*result);
 		*result = NULL;
@@ -92,23 +91,26 @@ call_verify(const struct ask *a, json_t **result, struct fm_error *err)
 	return rc;
 }
 
+static int
+call_verify(const struct ask *a, json_t **result, struct fm_error *err)
+{
+	int rc = call_until_done(a, 200, result, err);
+
+	if (rc == 0 && is_in_state(*result, "failed"))
+		return fm_fail(err, FM_E_SYSTEM, "%s", fmctl_string(*result, "reason"));
+	if (rc == 0 && is_under_way(*result))
+		return fm_fail(err, FM_E_SYSTEM,
+		    "not all is read after %u s; ask again, or with a longer --timeout=",
+		    patience_s(a));
+	return rc;
+}
+
 /* What isolating would do: also to the fullest link, for which a plan is made; who has no patience
  * is told the rest. */
 static int
 call_effect(const struct ask *a, json_t **result, struct fm_error *err)
 {
-	static const struct timespec pause = { .tv_nsec = 50000000 };
-	int rc = call_once(a, result, err);
-
-	for (unsigned i = 0; rc == 0 && is_in_state(*result, "judging"); i++) {
-		if (i >= 20 * patience_s(a))
-			return 0;
-		nanosleep(&pause, NULL);
-		json_decref(*result);
-		*result = NULL;
-		rc = call_once(a, result, err);
-	}
-	return rc;
+	return call_until_done(a, 50, result, err);
 }
 
 /* Of status one part may be asked for. */
