@@ -94,7 +94,7 @@ sleep_until_due(struct daemon *d)
 		due = now_ns(d) + IDLE_TICK_MS * NS_PER_MS;
 	if (is_pumped(d)) {
 		arm(d->ev_pump,
-		    txn_outstanding(d->txn) > 0 || wants != INT64_MAX ? 0 : IDLE_TICK_MS);
+		    txn_outstanding(d->txn) > 0 || !sweeper_idle(d->sweeper) ? 0 : IDLE_TICK_MS);
 		return;
 	}
 	if (due == INT64_MAX) {
@@ -105,7 +105,8 @@ sleep_until_due(struct daemon *d)
 	arm(d->ev_pump, ms < 0 ? 0 : ms);
 }
 
-/* How long a poll may wait: a pumped transport jumps to its next event. */
+/* How long a poll may wait: a pumped transport jumps to its next event, and follows our clock while
+ * it is idle. */
 static int64_t
 poll_until(const struct daemon *d)
 {
@@ -113,7 +114,9 @@ poll_until(const struct daemon *d)
 		return now_ns(d);
 	if (txn_outstanding(d->txn) > 0)
 		return INT64_MAX;
-	return sweeper_due_ns(d->sweeper) != INT64_MAX ? sweeper_due_ns(d->sweeper) : now_ns(d);
+	if (sweeper_idle(d->sweeper) || sweeper_due_ns(d->sweeper) == INT64_MAX)
+		return now_ns(d);
+	return sweeper_due_ns(d->sweeper);
 }
 
 static void
@@ -198,16 +201,6 @@ on_sweep_timer(evutil_socket_t fd, short what, void *arg)
 	else if (d->ha.state != WIRE_SM_STANDBY && d->ha.state != WIRE_SM_NOT_ACTIVE)
 		sweeper_request(d->sweeper, SWEEP_HEAVY, "not up yet");
 	daemon_wake(d);
-}
-
-static void
-on_poll_timer(evutil_socket_t fd, short what, void *arg)
-{
-	struct daemon *d = arg;
-
-	sweeper_poll_master(d->sweeper);
-	daemon_wake(d);
-	arm(d->ev_poll, d->conf->sminfo_polling_timeout_ms);
 }
 
 static void
@@ -436,7 +429,6 @@ open_events(struct daemon *d, struct fm_error *err)
 		d->ev_fd = event_new(d->base, fd, EV_READ | EV_PERSIST, pump, d);
 	d->ev_pump = evtimer_new(d->base, pump, d);
 	d->ev_sweep = evtimer_new(d->base, on_sweep_timer, d);
-	d->ev_poll = evtimer_new(d->base, on_poll_timer, d);
 	d->ev_progress = evtimer_new(d->base, on_progress, d);
 	d->ev_minute = evtimer_new(d->base, on_minute, d);
 	d->ev_routed = event_new(d->base, d->routed_fd, EV_READ | EV_PERSIST, on_routed, d);
@@ -444,9 +436,9 @@ open_events(struct daemon *d, struct fm_error *err)
 	d->ev_int = evsignal_new(d->base, SIGINT, on_stop_signal, d);
 	d->ev_hup = evsignal_new(d->base, SIGHUP, on_reload_signal, d);
 	d->ev_usr1 = evsignal_new(d->base, SIGUSR1, on_log_signal, d);
-	if ((fd >= 0 && d->ev_fd == NULL) || !d->ev_pump || !d->ev_sweep || !d->ev_poll ||
-	    !d->ev_progress || !d->ev_minute || !d->ev_routed || !d->ev_term || !d->ev_int ||
-	    !d->ev_hup || !d->ev_usr1)
+	if ((fd >= 0 && d->ev_fd == NULL) || !d->ev_pump || !d->ev_sweep || !d->ev_progress ||
+	    !d->ev_minute || !d->ev_routed || !d->ev_term || !d->ev_int || !d->ev_hup ||
+	    !d->ev_usr1)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for events");
 	if (d->ev_fd != NULL)
 		event_add(d->ev_fd, NULL);
@@ -457,7 +449,6 @@ open_events(struct daemon *d, struct fm_error *err)
 	event_add(d->ev_usr1, NULL);
 	arm(d->ev_pump, 0);
 	arm(d->ev_minute, MINUTE_MS);
-	arm(d->ev_poll, d->conf->sminfo_polling_timeout_ms);
 	if (isatty(STDERR_FILENO))
 		arm(d->ev_progress, PROGRESS_MS);
 	return 0;
@@ -571,7 +562,6 @@ daemon_fini(struct daemon *d)
 	free_event(d->ev_fd);
 	free_event(d->ev_pump);
 	free_event(d->ev_sweep);
-	free_event(d->ev_poll);
 	free_event(d->ev_progress);
 	free_event(d->ev_minute);
 	free_event(d->ev_term);

@@ -43,6 +43,7 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	s->phys_errors = (uint8_t)c->local_phy_errors_threshold;
 	s->overrun_errors = (uint8_t)c->overrun_errors_threshold;
 	s->n_retries = (uint8_t)c->transaction_retries;
+	s->poll_ms = c->sminfo_polling_timeout_ms;
 	s->silent_polls_max = (uint32_t)c->polling_retry_number;
 	s->sm_patience_ms = c->sm_patience_ms;
 	s->ignore_other_sms = c->ignore_other_sm;

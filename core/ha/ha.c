@@ -121,6 +121,7 @@ ha_decide(struct ha *h, const struct ha_other *others, uint32_t n_others, uint32
 		return stand_by(h, &others[best], HA_STANDBY);
 	h->state = WIRE_SM_MASTER;
 	h->handed_over = false;
+	h->n_silent_polls = 0;
 	return HA_MASTER;
 }
 

@@ -272,6 +272,7 @@ inv_route(const struct inventory *inv, uint32_t node, uint8_t port, struct smp_r
 	route->lid = WIRE_LID_PERMISSIVE;
 	route->slid = 0;
 	route->max_tries = 0;
+	route->wait_ms = 0;
 	route->m_key = n->ports[inv_is_switch(n) ? 0 : port].m_key;
 	route->n_hops = sw->n_hops;
 	memcpy(route->path, sw->path, (size_t)sw->n_hops + 1);

@@ -27,6 +27,7 @@ sweep_settings_default(struct sweep_settings *s)
 		.packet_life_ms = 2200,
 		.sweep_interval_ms = 10000,
 		.sm_key = 1,
+		.poll_ms = 500,
 		.silent_polls_max = 4,
 		.sm_patience_ms = 300000,
 		.n_retries = 3,

@@ -37,7 +37,8 @@ struct sweep_settings {
 	/* What ports may use, in PortInfo's codes: 0 = as it is, all ones = all they support */
 	uint8_t link_speed, link_speed_ext, link_width;
 	uint8_t n_retries;	   /* of the transaction engine */
-	uint32_t silent_polls_max; /* so many SMInfo polls unanswered: the master is dead */
+	int64_t poll_ms;	   /* a standby asks its master so often; 0: never */
+	uint32_t silent_polls_max; /* so many of these polls unanswered: the master is dead */
 	int64_t sm_patience_ms;	   /* a better SM by which nothing works for so long; 0: for ever */
 	bool ignore_other_sms;	   /* none counts */
 	const uint64_t *allowed_sms; /* borrowed: port GUIDs of SMs that count; none: all do */

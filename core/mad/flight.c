@@ -22,7 +22,23 @@ flight_init(struct flight *f, unsigned window_max)
 static unsigned
 list_of(const struct request *r)
 {
-	return r->route.brief ? FLIGHT_LISTS - 1 : request_try(r);
+	if (r->route.wait_ms != 0)
+		return FLIGHT_OWN_TIME;
+	return r->route.brief ? FLIGHT_BRIEF : request_try(r);
+}
+
+/* Earliest deadline first. */
+static void
+put_in(struct requests *list, struct request *r)
+{
+	struct request *before = TAILQ_LAST(list, requests);
+
+	while (before != NULL && before->deadline_ns > r->deadline_ns)
+		before = TAILQ_PREV(before, requests, in);
+	if (before != NULL)
+		TAILQ_INSERT_AFTER(list, before, r, in);
+	else
+		TAILQ_INSERT_HEAD(list, r, in);
 }
 
 bool
@@ -40,7 +56,7 @@ flight_add(struct flight *f, struct request *r, enum lane lane, int64_t now_ns, 
 	r->lane = lane;
 	r->sent_ns = now_ns;
 	r->deadline_ns = now_ns + (int64_t)timeout_ms * 1000000;
-	TAILQ_INSERT_TAIL(&f->tries[i], r, in);
+	put_in(&f->tries[i], r);
 	if (f->young[i] == NULL)
 		f->young[i] = r;
 	if (i == 0 && f->unproven == NULL)
@@ -53,7 +69,7 @@ flight_add(struct flight *f, struct request *r, enum lane lane, int64_t now_ns, 
 static bool
 is_unproven(const struct flight *f, const struct request *r)
 {
-	return r->lane == LANE_WINDOW && !r->route.brief && r->sent_ns >= f->heard_ns;
+	return r->lane == LANE_WINDOW && list_of(r) == 0 && r->sent_ns >= f->heard_ns;
 }
 
 void

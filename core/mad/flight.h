@@ -3,7 +3,8 @@
  * core/mad/flight.h - the tries of requests that are on the wire, and the places they hold.
  *
  * All requests in their i-th try have the same timeout, and brief ones have theirs, so each list
- * is ordered by deadline as it is appended to: timers cost O(1), whatever their number.
+ * is ordered by deadline as it is appended to: timers cost O(1), whatever their number.  Those that
+ * say themselves how long they wait are few, and sorted in.
  *
  * Silence is no congestion, and nobody who answers waits for it:
  *
@@ -16,7 +17,8 @@
  * its place is another's.  So that a standstill of all (a stalled fabric, a stopped machine)
  * makes no flood, only UNPROVEN_PER_PLACE tries of each place in the window are parked while
  * nothing that was sent later has been answered.  Probes are not counted there: each was sent
- * once already, and waits longer with each try.  Nor are brief ones, which are over soon.
+ * once already, and waits longer with each try.  Nor are brief ones, which are over soon,
+ * and those that say how long they wait.
  */
 #ifndef CORE_MAD_FLIGHT_H
 #define CORE_MAD_FLIGHT_H
@@ -24,7 +26,8 @@
 #include "core/mad/nodes.h"
 #include "core/mad/window.h"
 
-#define FLIGHT_LISTS (TID_MAX_TRIES + 1) /* the last is that of brief requests */
+/* Behind those of tries: of requests that say how long they wait, of brief ones. */
+enum { FLIGHT_OWN_TIME = TID_MAX_TRIES, FLIGHT_BRIEF, FLIGHT_LISTS };
 
 struct flight {
 	struct window window;

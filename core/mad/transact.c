@@ -70,6 +70,8 @@ now_ns(const struct txn_engine *e)
 static uint32_t
 timeout_ms(const struct txn_engine *e, const struct request *r)
 {
+	if (r->route.wait_ms != 0)
+		return r->route.wait_ms;
 	if (r->route.brief)
 		return e->limits.timeout_ms / BRIEF_PART + 1;
 	return e->limits.timeout_ms << request_try(r);
@@ -200,14 +202,14 @@ end_given_up(struct txn_engine *e, enum txn_status status)
 static bool
 has_tries_left(const struct txn_engine *e, const struct request *r)
 {
-	return r->n_tries <= e->limits.n_retries && !r->route.brief &&
+	return r->n_tries <= e->limits.n_retries && !r->route.brief && r->route.wait_ms == 0 &&
 	    (r->route.max_tries == 0 || r->n_tries < r->route.max_tries);
 }
 
 static void
 note_loss(struct txn_engine *e, struct request *r, int64_t now)
 {
-	if (r->route.max_tries != 0 || r->route.beyond || r->route.brief)
+	if (r->route.max_tries != 0 || r->route.beyond || r->route.brief || r->route.wait_ms != 0)
 		return; /* it may be the way, or nobody is there */
 	if (nodes_lost(&e->nodes, r->node))
 		window_loss(&e->flight.window, r->sent_ns, now);

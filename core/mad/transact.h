@@ -40,6 +40,9 @@ struct smp_route {
 	/* There was no answer before: one try, with a part of the time-out, so that those who wait
 	 * for its end do not wait for long. */
 	bool brief;
+	/* 0: as long as the engine's limits say.  Else there is one try, for which the answer may
+	 * take so long. */
+	uint32_t wait_ms;
 };
 static inline bool
 smp_is_mixed(const struct smp_route *r)

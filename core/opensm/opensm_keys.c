@@ -125,7 +125,12 @@ static const struct opensm_key rows[] = {
 
 	SAME(NUMBER, "sm_priority", "0"),
 	SAME(BOOL, "ignore_other_sm", "FALSE"),
-	ROW(NUMBER, "sminfo_polling_timeout", "10000", MS, "sminfo_polling_timeout", NULL, NULL),
+	{ .name = "sminfo_polling_timeout",
+	    .def = "10000",
+	    .form = OPENSM_NUMBER,
+	    .fate = OPENSM_MS,
+	    .def_counts = true,
+	    .to = "sminfo_polling_timeout" },
 	SAME(NUMBER, "polling_retry_number", "4"),
 	ALWAYS(BOOL, "honor_guid2lid_file", "FALSE",
 	    "the LIDs of the store hold, also after standing by"),

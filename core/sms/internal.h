@@ -53,6 +53,8 @@ struct sweep_sms {
 	FM_VEC(struct sm_past) pasts;
 	struct ha_other heir; /* HANDOVER is on its way to it */
 	uint16_t own_sm_lid;  /* MasterSMLID of our port, as standby */
+	int64_t polled_ms;    /* the master was polled last, or found; 0: never */
+	bool poll_is_out;     /* ... and no answer has come, nor is its time over */
 	int64_t stranger_ms;  /* the last refusal to a stranger */
 	struct sm_guest guests[SM_GUESTS];
 	bool serves_early; /* those that were held */
@@ -67,6 +69,9 @@ void sm_show(const struct sweeper *s, const struct ha_other *to, struct wire_sm_
 /* Of the SM at a port with that GUID; NULL: memory is out, and the sweep has failed.  Good until
  * the next call. */
 struct sm_past *sm_past(struct sweeper *s, uint64_t guid);
+/* A question to a port for which no sweep waits, and the way there.  NULL: no route leads to it, or
+ * memory is out. */
+struct ask *sm_ask_beside(struct sweeper *s, uint32_t node, uint8_t port, struct smp_route *route);
 /* Get(SMInfo) to a port, which has been asked n_asked times; false: no route leads to it. */
 bool sm_ask(struct sweeper *s, uint32_t node, uint8_t port, uint32_t n_asked, ask_done done);
 /* The data of a Get(SMInfo). */

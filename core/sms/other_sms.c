@@ -17,16 +17,22 @@
 
 /* ------------------------------------------------------------------ who is there */
 
-/* Before we rule, one that is busy is not to be taken for none; not when it is the master that we
- * have stood by for, and that did not answer its polls. */
+/* The master that we have stood by for, and that has left so many polls unanswered: it is not asked
+ * once more before we rule. */
+static bool
+is_dead(const struct sweeper *s, uint32_t node, uint8_t port)
+{
+	const struct ha *h = s->p.ha;
+
+	return h->state == WIRE_SM_DISCOVERING && h->n_silent_polls >= s->set.silent_polls_max &&
+	    node == h->master.node && port == h->master.port;
+}
+
+/* Before we rule, one that is busy is not to be taken for none. */
 static bool
 is_asked_again(const struct sweeper *s, const struct ask *a)
 {
-	const struct ha *h = s->p.ha;
-	bool polled = h->n_silent_polls >= s->set.silent_polls_max && a->node == h->master.node &&
-	    a->port == h->master.port;
-
-	return h->state != WIRE_SM_MASTER && a->index == 0 && !polled;
+	return s->p.ha->state != WIRE_SM_MASTER && a->index == 0;
 }
 
 static void
@@ -121,7 +127,8 @@ sms_start(struct sweeper *s)
 		for (unsigned p = inv_is_switch(n) ? 0 : 1; n->present && p <= last; p++)
 			if (n->ports[p].known &&
 			    (n->ports[p].info.capability_mask & WIRE_CAP_IS_SM) != 0 &&
-			    (i != s->inv.local || p != s->inv.local_port))
+			    (i != s->inv.local || p != s->inv.local_port) &&
+			    !is_dead(s, i, (uint8_t)p))
 				sm_ask(s, i, (uint8_t)p, 0, on_sm_info);
 	}
 }

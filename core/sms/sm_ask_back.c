@@ -64,19 +64,6 @@ put_off(struct sweeper *s, uint32_t node, uint8_t port)
 			answer(s, g, NULL);
 }
 
-static struct ask *
-ask_guest(struct sweeper *s, uint32_t node, uint8_t port, struct smp_route *route)
-{
-	struct ask *a;
-
-	if (!inv_route(&s->inv, node, port, route))
-		return NULL;
-	a = ask_new(s, node, port);
-	if (a != NULL)
-		a->nobody_waits = true;
-	return a;
-}
-
 /* Two rule: one may be gone, and leave what it has written, before a sweep by itself finds it. */
 static void
 look_whether_it_rules(struct sweeper *s, const struct ha_other *o)
@@ -126,7 +113,7 @@ on_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		inv_node(&s->inv, node)->ports[port].info.capability_mask = info.capability_mask;
 	}
 	if (status == TXN_OK && (info.capability_mask & WIRE_CAP_IS_SM) != 0 &&
-	    (a = ask_guest(s, node, port, &route)) != NULL) {
+	    (a = sm_ask_beside(s, node, port, &route)) != NULL) {
 		sm_fill_question(s, a);
 		ask_get(a, &route, WIRE_ATTR_SM_INFO, 0, on_sm_info);
 	} else {
@@ -214,7 +201,7 @@ sm_ask_back(struct sweeper *s, const struct mad *m, uint32_t node, uint8_t port,
 		.answered = answered };
 	if (is_asked)
 		return true;
-	a = ask_guest(s, node, port, &route);
+	a = sm_ask_beside(s, node, port, &route);
 	if (a == NULL)
 		room->waits = false;
 	else

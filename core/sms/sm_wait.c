@@ -12,7 +12,8 @@
 
 #include "core/sms/internal.h"
 
-#define LESSER_POLLS_SAY 6 /* so many polls without HANDOVER: say so */
+#define LESSER_POLLS_SAY 6  /* so many polls without HANDOVER: say so */
+#define ANSWER_MOST_MS 2000 /* an answer that takes longer is none */
 
 /* We wait for h->master, and for no other. */
 void
@@ -21,6 +22,7 @@ sm_wait(struct sweeper *s)
 	const struct ha *h = s->p.ha;
 	struct sm_past *p = sm_past(s, h->master.info.guid);
 
+	s->sm->polled_ms = sweeper_clock_ms(s);
 	for (size_t i = 0; i < s->sm->pasts.n; i++) {
 		struct sm_past *q = &s->sm->pasts.item[i];
 
@@ -53,6 +55,17 @@ note_work(struct sweeper *s, bool works)
 	    s->set.sm_patience_ms / 1000, s->report.other);
 	ha_give_up(h);
 	sweeper_request(s, SWEEP_HEAVY, "the SM that we stood by for is given up");
+}
+
+/* One try, over before the next question; no sweep waits for it. */
+static struct ask *
+new_question(struct sweeper *s, uint32_t node, uint8_t port, struct smp_route *route)
+{
+	struct ask *a = node != INV_NONE ? sm_ask_beside(s, node, port, route) : NULL;
+
+	route->wait_ms =
+	    (uint32_t)(s->set.poll_ms < ANSWER_MOST_MS ? s->set.poll_ms : ANSWER_MOST_MS);
+	return a;
 }
 
 /* It may have been given its LID after we had read its port. */
@@ -93,33 +106,37 @@ on_own_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	s->sm->own_sm_lid = info.master_sm_lid;
 	if (h->master.info.state != WIRE_SM_MASTER || info.port_state != WIRE_PORT_ACTIVE ||
 	    info.master_sm_lid == h->master.lid ||
-	    !inv_route(&s->inv, h->master.node, h->master.port, &route)) {
+	    (a = new_question(s, h->master.node, h->master.port, &route)) == NULL) {
 		note_work(s,
 		    h->master.info.state == WIRE_SM_MASTER && info.port_state == WIRE_PORT_ACTIVE &&
 			info.master_sm_lid == h->master.lid);
 		return;
 	}
-	a = ask_new(s, h->master.node, h->master.port);
-	if (a != NULL)
-		ask_get(a, &route, WIRE_ATTR_PORT_INFO,
-		    inv_is_switch(inv_node(&s->inv, a->node)) ? 0 : a->port, on_master_port);
+	ask_get(a, &route, WIRE_ATTR_PORT_INFO,
+	    inv_is_switch(inv_node(&s->inv, a->node)) ? 0 : a->port, on_master_port);
 }
+
+/* --------------------------------------------------------------- polling */
 
 static void
 ask_own_port(struct sweeper *s, ask_done done)
 {
 	struct smp_route route;
-	struct ask *a;
+	struct ask *a = new_question(s, s->inv.local, s->inv.local_port, &route);
 
-	if (s->inv.local == INV_NONE ||
-	    !inv_route(&s->inv, s->inv.local, s->inv.local_port, &route))
-		return;
-	a = ask_new(s, s->inv.local, s->inv.local_port);
 	if (a != NULL)
 		ask_get(a, &route, WIRE_ATTR_PORT_INFO, s->inv.local_port, done);
 }
 
-/* --------------------------------------------------------------- polling */
+/* What comes while a sweep runs counts for nothing: that asks all SMs itself. */
+static bool
+is_waiting(const struct sweeper *s)
+{
+	const struct ha *h = s->p.ha;
+
+	return s->run.phase == PHASE_IDLE && s->set.poll_ms > 0 &&
+	    (h->state == WIRE_SM_STANDBY || h->awaits_ack);
+}
 
 static void
 on_poll(struct ask *a, enum txn_status status, const uint8_t *reply)
@@ -128,7 +145,9 @@ on_poll(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct ha *h = s->p.ha;
 	struct ha_other now;
 
-	if (status == TXN_CANCELLED || a->node != h->master.node || a->port != h->master.port)
+	s->sm->poll_is_out = false;
+	if (status == TXN_CANCELLED || !is_waiting(s) || a->node != h->master.node ||
+	    a->port != h->master.port)
 		return;
 	if (status == TXN_OK) {
 		sm_judge(a, reply, &now);
@@ -146,15 +165,32 @@ on_poll(struct ask *a, enum txn_status status, const uint8_t *reply)
 		    s->report.other);
 }
 
+int64_t
+sms_due_ms(const struct sweeper *s)
+{
+	if (!is_waiting(s) || s->sm->poll_is_out)
+		return INT64_MAX;
+	return s->sm->polled_ms + s->set.poll_ms;
+}
+
 void
-sweeper_poll_master(struct sweeper *s)
+sms_step(struct sweeper *s)
 {
 	const struct ha *h = s->p.ha;
+	struct smp_route route;
+	struct ask *a;
 
-	if (s->run.phase != PHASE_IDLE || (h->state != WIRE_SM_STANDBY && !h->awaits_ack))
+	if (sms_due_ms(s) > sweeper_clock_ms(s))
 		return;
-	if (!sm_ask(s, h->master.node, h->master.port, 0, on_poll))
+	s->sm->polled_ms = sweeper_clock_ms(s);
+	a = new_question(s, h->master.node, h->master.port, &route);
+	if (a == NULL) {
 		sweeper_request(s, SWEEP_HEAVY, "the way to the master is gone");
+		return;
+	}
+	s->sm->poll_is_out = true;
+	sm_fill_question(s, a);
+	ask_get(a, &route, WIRE_ATTR_SM_INFO, 0, on_poll);
 	if (h->state == WIRE_SM_STANDBY)
 		ask_own_port(s, on_own_port);
 }

@@ -127,6 +127,19 @@ sm_fill_question(const struct sweeper *s, struct ask *a)
 		proof_ask(a->data, number);
 }
 
+struct ask *
+sm_ask_beside(struct sweeper *s, uint32_t node, uint8_t port, struct smp_route *route)
+{
+	struct ask *a;
+
+	if (!inv_route(&s->inv, node, port, route))
+		return NULL;
+	a = ask_new(s, node, port);
+	if (a != NULL)
+		a->nobody_waits = true;
+	return a;
+}
+
 /* Who does not answer is an SM that is busy, or dead, and no silent node: SMInfo is not asked of
  * the node's agent, as all else is. */
 bool

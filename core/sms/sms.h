@@ -10,8 +10,11 @@
 
 struct sweeper;
 
-/* Standby: ask the master whether it is still there. */
-void sweeper_poll_master(struct sweeper *s);
+/* When the master is to be polled next, by the clock of the transport in ms; INT64_MAX: it is not,
+ * or a poll is out. */
+int64_t sms_due_ms(const struct sweeper *s);
+/* Polls it if that is due; between sweeps. */
+void sms_step(struct sweeper *s);
 /* Other SMs that the last discovery met: how many, and the i-th. */
 uint32_t sweeper_n_other_sms(const struct sweeper *s);
 const struct ha_other *sweeper_other_sm(const struct sweeper *s, uint32_t i);

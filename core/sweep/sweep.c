@@ -128,6 +128,8 @@ idle_until_ns(const struct sweeper *s)
 
 	if (s->traps->owed_ms != 0 && s->traps->owed_ms < next_ms)
 		next_ms = s->traps->owed_ms;
+	if (sms_due_ms(s) < next_ms)
+		next_ms = sms_due_ms(s);
 	return next_ms == INT64_MAX ? INT64_MAX : next_ms * 1000000;
 }
 
@@ -566,8 +568,10 @@ sweeper_step(struct sweeper *s)
 		if (s->run.feed != NULL && s->run.feed(s))
 			return;
 		s->run.feed = NULL;
-		if (s->run.phase == PHASE_IDLE)
+		if (s->run.phase == PHASE_IDLE) {
 			traps_step(s);
+			sms_step(s);
+		}
 		if (s->run.pending > 0 ||
 		    (s->run.phase == PHASE_IDLE && !is_wanted(s) && !is_due_between(s)))
 			return;

@@ -29,7 +29,7 @@ static struct sim *sim;
 static struct transport *evil;
 static struct wire_sm_info shown;
 static bool plays;
-static int64_t next_poll, next_sweep;
+static int64_t next_sweep;
 
 /* ------------------------------------------------------- nobody is told the key */
 
@@ -163,7 +163,19 @@ is_quiet(void)
 	return true;
 }
 
-/* As the daemon does it by its timers. */
+/* When one of them has something to do by itself, or the next sweep is to begin. */
+static int64_t
+next_due(void)
+{
+	int64_t due = next_sweep * NS_PER_MS;
+
+	for (unsigned k = 0; k < 2; k++)
+		if (alive[k] && sweeper_due_ns(house[k].sweeper) < due)
+			due = sweeper_due_ns(house[k].sweeper);
+	return due;
+}
+
+/* As the daemon does it by its timer. */
 static void
 tick(void)
 {
@@ -172,8 +184,6 @@ tick(void)
 	for (unsigned k = 0; k < 2; k++) {
 		struct house *h = &house[k];
 
-		if (alive[k] && now >= next_poll)
-			sweeper_poll_master(h->sweeper);
 		if (!alive[k] || now < next_sweep)
 			continue;
 		if (h->ha.state == WIRE_SM_MASTER && sweeper_is_up(h->sweeper))
@@ -181,8 +191,6 @@ tick(void)
 		else if (h->ha.state != WIRE_SM_STANDBY && h->ha.state != WIRE_SM_NOT_ACTIVE)
 			sweeper_request(h->sweeper, SWEEP_HEAVY, "fuzz");
 	}
-	if (now >= next_poll)
-		next_poll = now + POLL_MS;
 	if (now >= next_sweep)
 		next_sweep = now + SWEEP_MS;
 }
@@ -198,7 +206,7 @@ pass(int64_t ms)
 
 		tick();
 		if (is_quiet())
-			until = (next_poll < next_sweep ? next_poll : next_sweep) * NS_PER_MS;
+			until = next_due();
 		until = until < end ? until : end;
 		for (unsigned k = 0; k < 2; k++) {
 			if (!alive[k])
@@ -295,13 +303,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	fuzz_be_quiet();
 	memset(house, 0, sizeof(house));
-	next_poll = next_sweep = 0;
+	next_sweep = 0;
 	plays = false;
 	build(&house[0]);
 	sim = house[0].sim;
 	house[0].set.sm_key = KEY;
 	house[0].set.sm_patience_ms = PATIENCE_MS;
 	house[0].set.packet_life_ms = 10;
+	house[0].set.poll_ms = POLL_MS;
 	house[1].set = house[0].set;
 	must(sim_attach(sim, sim_find(sim, "c"), 1, &evil, &err) == 0);
 	evil->on_mad = on_evil;

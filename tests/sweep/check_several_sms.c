@@ -145,6 +145,56 @@ START_TEST(the_standby_takes_over)
 }
 END_TEST
 
+/* What comes to an SM whose process does not run any more, on a host that lives. */
+static struct {
+	uint32_t n_questions;
+	int64_t last_ns, least_apart_ns;
+} unread;
+
+static enum sim_fate
+count_unread(void *arg, const struct sim_arrival *what, int64_t *late_ns)
+{
+	struct wire_header h;
+
+	(void)arg;
+	(void)late_ns;
+	wire_header_get(what->mad, &h);
+	if (what->by_agent || what->at.node != a.place || h.attr != WIRE_ATTR_SM_INFO)
+		return SIM_COMES;
+	if (unread.n_questions++ > 0 && sim_now_ns(a.sim) - unread.last_ns < unread.least_apart_ns)
+		unread.least_apart_ns = sim_now_ns(a.sim) - unread.last_ns;
+	unread.last_ns = sim_now_ns(a.sim);
+	return SIM_COMES;
+}
+
+static const int64_t poll_intervals[] = { 100, 300, 1000, 5000, 10000 };
+
+/* So many polls, one after the other, and it is not asked again before the other one rules. */
+START_TEST(a_stopped_master)
+{
+	int64_t every_ms = poll_intervals[_i];
+	struct rig *left[] = { &b };
+
+	start_a();
+	sweeps(2);
+	join_b(3);
+	sweeps(3);
+	several_run(both, 2, 2 * every_ms, every_ms);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
+	unread.n_questions = 0;
+	unread.least_apart_ns = INT64_MAX;
+	sim_set_fate(a.sim, count_unread, NULL);
+	several_run(left, 1, 3 * every_ms, every_ms);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
+	while (b.ha.state != WIRE_SM_MASTER && unread.n_questions < 10)
+		several_run(left, 1, 1, every_ms);
+	ck_assert_uint_eq(unread.n_questions, b.set.silent_polls_max);
+	ck_assert_int_ge(unread.least_apart_ns, every_ms * 1000000);
+	ck_assert_int_le(sim_now_ns(a.sim) - unread.last_ns,
+	    (every_ms < 2000 ? every_ms : 2000) * 1000000 + 50000000);
+}
+END_TEST
+
 /* With another key neither takes anything from the other; who is there first rules. */
 START_TEST(another_key)
 {
@@ -639,6 +689,7 @@ start_and_be_asked(void)
 	/* as in the daemon, what has come is taken before the first step */
 	ck_assert_int_ge(txn_poll(a.txn, sim_now_ns(a.sim) + 1000000, &err), 0);
 	several_run(both, 1, 500, POLL_MS);
+	several_run(both, 1, 20, 0); /* the last question arrives */
 }
 
 /* Once and never again, at whatever point: it is answered, once, and shown the key.  OpenSM takes
@@ -790,6 +841,7 @@ main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, the_better_rules, 0, 2 * N_OF(priorities));
 	tcase_add_test(t, the_standby_takes_over);
+	tcase_add_loop_test(t, a_stopped_master, 0, N_OF(poll_intervals));
 	tcase_add_test(t, another_key);
 	tcase_add_test(t, act_count);
 	tcase_add_loop_test(t, who_has_shown_the_key_is_told, 0, 2);

@@ -7,6 +7,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "core/ask/sweeper.h"
 #include "core/wire/sm_proof.h"
 
 #define NS_PER_MS INT64_C(1000000)
@@ -32,6 +33,16 @@ all_quiet(struct rig **all, unsigned n)
 	return true;
 }
 
+/* When one of them has something to do by itself; end at the latest. */
+static int64_t
+next_due(struct rig **all, unsigned n, int64_t end)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (sweeper_due_ns(all[i]->sweeper) < end)
+			end = sweeper_due_ns(all[i]->sweeper);
+	return end;
+}
+
 static struct forger *forgers[4];
 static unsigned n_forgers;
 
@@ -53,18 +64,15 @@ void
 several_run(struct rig **all, unsigned n, int64_t ms, int64_t poll_ms)
 {
 	struct sim *sim = all[0]->sim;
-	int64_t end = sim_now_ns(sim) + ms * NS_PER_MS, next_poll = sim_now_ns(sim);
+	int64_t end = sim_now_ns(sim) + ms * NS_PER_MS;
 
+	for (unsigned i = 0; i < n; i++)
+		all[i]->sweeper->set.poll_ms = poll_ms;
 	while (sim_now_ns(sim) < end) {
-		int64_t now = sim_now_ns(sim), until = now + SLICE_NS;
+		int64_t until = sim_now_ns(sim) + SLICE_NS;
 
-		if (poll_ms > 0 && now >= next_poll) {
-			next_poll = now + poll_ms * NS_PER_MS;
-			for (unsigned i = 0; i < n; i++)
-				sweeper_poll_master(all[i]->sweeper);
-		}
 		if (all_quiet(all, n))
-			until = poll_ms > 0 && next_poll < end ? next_poll : end;
+			until = next_due(all, n, end);
 		run_slice(all, n, until);
 	}
 }

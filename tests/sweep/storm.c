@@ -9,7 +9,6 @@
 #define SWEEP_INTERVAL_NS (10000 * NS_PER_MS)
 #define RETRY_NS (2000 * NS_PER_MS) /* the daemon's timer after a sweep that came to nothing */
 #define CALM_NS (5000 * NS_PER_MS)
-#define POLL_NS (1000 * NS_PER_MS)   /* a standby asks its master */
 #define SLICE_NS (NS_PER_MS / 2)     /* of time for each of two fmd in turn */
 #define IDLE_NS (50 * NS_PER_MS)     /* an event that waits for SMPs comes after so long */
 #define MOMENT_NS (4000 * NS_PER_MS) /* ... one that waits for a plan, after so long */
@@ -98,7 +97,7 @@ start(struct storm *s, bool anew, bool bare)
 	wishes_tell(s, !anew || s->remembers);
 	sim_set_trace(s->rig.sim, on_smp, s);
 	sweeper_request(s->rig.sweeper, SWEEP_HEAVY, "start");
-	s->program.sweep_ns = s->program.poll_ns = INT64_MAX;
+	s->program.sweep_ns = INT64_MAX;
 }
 
 /* As the daemon does when a sweep has ended. */
@@ -109,9 +108,6 @@ arm_timers(struct program *p)
 	bool again = o == SWEEP_NO_LINK || o == SWEEP_NOT_ROUTED || o == SWEEP_FAILED;
 	int64_t now = sim_now_ns(p->rig->sim);
 
-	if (p->poll_ns == INT64_MAX &&
-	    (p->rig->ha.state == WIRE_SM_STANDBY || p->rig->ha.awaits_ack))
-		p->poll_ns = now + POLL_NS;
 	if (p->rig->n_reports == p->n_reports)
 		return;
 	p->n_reports = p->rig->n_reports;
@@ -138,10 +134,6 @@ look_at_timers(struct program *p)
 
 	if (now >= p->sweep_ns)
 		on_sweep_timer(p);
-	if (now < p->poll_ns)
-		return;
-	sweeper_poll_master(p->rig->sweeper);
-	p->poll_ns = INT64_MAX;
 }
 
 static void
@@ -186,7 +178,7 @@ earliest(int64_t a, int64_t b)
 static int64_t
 due_ns(const struct storm *s, const struct program *p)
 {
-	int64_t due = earliest(earliest(p->sweep_ns, p->poll_ns), sweeper_due_ns(p->rig->sweeper));
+	int64_t due = earliest(p->sweep_ns, sweeper_due_ns(p->rig->sweeper));
 
 	if (p == &s->program)
 		due = earliest(due, s->plan_ns);

@@ -85,6 +85,7 @@ storm_draw(struct storm *s, const struct storm_place *place, uint64_t seed)
 	rig_generate(&s->rig.nl, place->words);
 	rig_sim(&s->rig, &o);
 	rig_use(&s->rig, place->engine);
+	s->rig.set.poll_ms = 1000;
 	s->rig.set.on_trap = fm_rng_below(&s->rng, 4) != 0;
 	s->n_events = 2 + fm_rng_below(&s->rng, STORM_EVENTS_MAX - 1);
 	for (unsigned i = 0; i < s->n_events; i++)

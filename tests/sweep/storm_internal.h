@@ -91,11 +91,11 @@ struct prank {
 	int64_t late_ns;
 };
 
-/* An fmd, and when its daemon's timers run out. */
+/* An fmd, and when its daemon's timer runs out. */
 struct program {
 	struct rig *rig;
 	uint32_t n_reports;
-	int64_t sweep_ns, poll_ns;
+	int64_t sweep_ns;
 };
 
 struct storm {

@@ -245,6 +245,8 @@ static const struct {
 	{ "sweep_interval 0\n", "sweep_interval = 0s" },
 	{ "transaction_timeout 500\n", "transaction_timeout = 500ms" },
 	{ "sminfo_polling_timeout 010000\n", "sminfo_polling_timeout = 4096ms" }, /* octal there */
+	{ "sminfo_polling_timeout 10000\npolling_retry_number 4\n",
+	    "sminfo_polling_timeout = 10000ms" }, /* which is not the default of fmd */
 	{ "no_clients_rereg TRUE\n", "client_reregister = no" },
 	{ "reassign_lids TRUE\n", "reassign_lids = yes" },
 	{ "sweep_on_trap FALSE\n", "sweep_on_trap = no" },

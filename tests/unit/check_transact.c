@@ -166,6 +166,37 @@ END_TEST
 
 /* The answer to the first try is taken while the second is under way, or
  * even before it is sent; the second answer is a duplicate. */
+/* One that says how long it waits has one try; others beside it keep their time. */
+START_TEST(own_time)
+{
+	struct smp_route slow = two_hops, quick = two_hops;
+	struct outcome o[3] = { 0 };
+	struct fm_error err = { 0 };
+	struct txn_engine *e;
+	struct fake f;
+
+	slow.wait_ms = 450;
+	quick.wait_ms = 50;
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0);
+	txn_smp(e, &slow, WIRE_GET, WIRE_ATTR_SM_INFO, 0, NULL, 0, note, &o[0]);
+	txn_smp(e, &quick, WIRE_GET, WIRE_ATTR_SM_INFO, 0, NULL, 0, note, &o[1]);
+	get(e, 1, 1, &o[2]);
+	ck_assert_uint_eq(f.sent.item[0].timeout_ms, 450);
+	ck_assert_int_eq(txn_next_ns(e), f.now_ns + 50 * MS);
+	for (int64_t end = f.now_ns + 449 * MS; f.now_ns < end;)
+		ck_assert_int_ge(txn_poll(e, f.now_ns + MS, &err), 0);
+	ck_assert_int_eq(o[1].status, TXN_TIMEOUT);
+	ck_assert_int_eq(o[0].n_calls, 0);
+	drain(e);
+	ck_assert_int_eq(o[0].n_calls, 1);
+	ck_assert_int_eq(o[0].status, TXN_TIMEOUT);
+	ck_assert_uint_eq(f.sent.n, 5); /* three of the last */
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
 START_TEST(late_and_duplicate)
 {
 	struct fake f;
@@ -855,6 +886,7 @@ main(void)
 	tcase_add_test(t, what_is_sent);
 	tcase_add_test(t, mixed_ones);
 	tcase_add_test(t, timeouts_double);
+	tcase_add_test(t, own_time);
 	tcase_add_test(t, late_and_duplicate);
 	tcase_add_test(t, kernel_returns_it);
 	tcase_add_test(t, strangers);
