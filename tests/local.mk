@@ -192,6 +192,7 @@ UNIT_TESTS = \
 	tests/sweep/check_hostile \
 	tests/sweep/check_isolate \
 	tests/sweep/check_keep \
+	tests/sweep/check_mend \
 	tests/sweep/check_kept \
 	tests/sweep/check_believed \
 	tests/sweep/check_converge \

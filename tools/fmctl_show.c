@@ -66,10 +66,13 @@ show_sweep(const json_t *s, FILE *out)
 	    "fabric      %" I " switches, %" I " CAs, %" I " routers, %" I " links, %" I " LIDs\n",
 	    fmctl_number(r, "switches"), fmctl_number(r, "cas"), fmctl_number(r, "routers"),
 	    fmctl_number(r, "links"), fmctl_number(r, "lids"));
-	fprintf(out, "routing     %s%s%s\n", fmctl_string(r, "engine"),
+	fprintf(out, "routing     %s%s%s%s\n", fmctl_string(r, "engine"),
 	    json_is_true(json_object_get(r, "repaired"))   ? ", repaired"
 		: json_is_true(json_object_get(r, "kept")) ? ", tables kept"
 							   : "",
+	    json_is_true(json_object_get(s, "mended"))
+		? "; not as configured: no engine of the chain can (fmctl routes)"
+		: "",
 	    *fmctl_string(s, "waiting") != '\0' ? "; other tables wait (fmctl drain)" : "");
 	fprintf(out, "sweep       %" I " (%s: %s), %.1f ms; now: %s\n", fmctl_number(r, "number"),
 	    fmctl_string(r, "scope"), fmctl_string(r, "reason"),
@@ -287,6 +290,8 @@ say_busiest(const json_t *r, char *buf, size_t size)
 		snprintf(buf, size, "-");
 }
 
+#define CUT_SHOWN 5 /* hosts: a line of at most 250 characters */
+
 static void
 show_region_table(const json_t *regions, FILE *out)
 {
@@ -322,6 +327,26 @@ show_steps(const json_t *steps, FILE *out)
 	fmctl_table(steps, columns, N_OF(columns), false, out);
 }
 
+static void
+show_mended(const json_t *whole, FILE *out)
+{
+	const json_t *hosts = json_object_get(whole, "cut");
+	json_int_t n = fmctl_number(whole, "n_cut");
+
+	if (json_is_true(json_object_get(whole, "mended")))
+		fputs("mended      not as configured: no engine of the chain can route the fabric; "
+		      "what was in force is mended till one can\n",
+		    out);
+	if (n == 0)
+		return;
+	fprintf(out, "cut         %" I " port%s of hosts:", n, n == 1 ? "" : "s");
+	for (size_t i = 0; i < CUT_SHOWN && i < json_array_size(hosts); i++)
+		fprintf(
+		    out, "%s %.40s", i > 0 ? "," : "", json_string_value(json_array_get(hosts, i)));
+	fprintf(out, "%s\nwitness     %s\n", n > CUT_SHOWN ? ", ..." : "",
+	    fmctl_string(whole, "witness"));
+}
+
 void
 fmctl_show_routes(const struct ask *a, const json_t *result, FILE *out)
 {
@@ -350,6 +375,7 @@ fmctl_show_routes(const struct ask *a, const json_t *result, FILE *out)
 		fprintf(out, "joined      %s\n", fmctl_string(result, "joined"));
 		whole = result;
 	}
+	show_mended(whole, out);
 	show_refused(whole, "", out);
 	show_steps(json_object_get(whole, "steps"), out);
 	if (*fmctl_string(whole, "because") != '\0')

@@ -123,7 +123,13 @@ static const struct conf_row rows[] = {
 			"\"fattree:pods\" takes its options from the section fattree \"pods\"." },
 	    .words = true },
 	BOOL(NULL, "fallback", fallback, "yes",
-	    "End every chain with the built-in up/down, which routes any connected fabric."),
+	    "End every chain with the built-in up/down, which routes any connected fabric. With "
+	    "no, "
+	    "where no engine of the chain can route, tables that are in force are mended, by that "
+	    "up/down "
+	    "if need be, and told to be not as configured; where none are, as at the start, no "
+	    "routes are "
+	    "written, and the subnet does not come up."),
 	ENUM(NULL, "credit_loops", credit_loops, "refuse", credit_loops, NULL,
 	    "What to do with tables in which packets can wait for one another in a circle."),
 	TIME(NULL, "engine_time_limit", engine_time_limit_ms, "60s", 0, 24 * HOUR,

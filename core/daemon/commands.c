@@ -15,6 +15,7 @@
 #include "core/daemon/readback.h"
 #include "core/daemon/regions_json.h"
 #include "core/dist/dist_json.h"
+#include "core/plan/plan_cut.h"
 #include "core/server/server.h"
 #include "core/sweep/heard.h"
 #include "core/text/json_text.h"
@@ -22,6 +23,7 @@
 #include "lib/log.h"
 
 #define EVENTS_SHOWN 100
+#define HOSTS_SHOWN 100
 
 static int
 hand_out(json_t *value, json_t **result, struct fm_error *err)
@@ -217,6 +219,8 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 
 	if (status != NULL)
 		add_joined(p, status);
+	if (status != NULL && p != NULL)
+		json_object_set_new(status, "mended", json_boolean(p->mended));
 	if (status != NULL)
 		add_sms(d, status);
 	if (status != NULL && d->sa != NULL)
@@ -277,6 +281,27 @@ composed_json(const struct daemon *d, const struct plan *p, json_t *whole, json_
 	return 0;
 }
 
+/* Is the plan as configured, and whom does it leave without a path though cables join them? */
+static int
+add_mended(const struct plan *p, json_t *whole, struct fm_error *err)
+{
+	const struct fm_fabric *fab = &p->snap->fab;
+	struct plan_cut cut = { 0 };
+	json_t *hosts = json_array();
+	bool ok = hosts != NULL && plan_find_cut(p, &cut);
+
+	for (size_t i = 0; ok && i < cut.ends.n && i < HOSTS_SHOWN; i++)
+		ok = json_array_append_new(hosts, json_text(fab->end_name[cut.ends.item[i]])) == 0;
+	ok = ok && json_object_set_new(whole, "mended", json_boolean(p->mended)) == 0 &&
+	    json_object_set_new(whole, "n_cut", json_integer((json_int_t)cut.ends.n)) == 0 &&
+	    json_object_set(whole, "cut", hosts) == 0 &&
+	    (cut.ends.n == 0 ||
+		json_object_set_new(whole, "witness", json_text(p->verdict.witness)) == 0);
+	json_decref(hosts);
+	fm_vec_fini(&cut.ends);
+	return ok ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
+}
+
 /* Which engine took which region, and why the ones before it refused. */
 static int
 run_routes(void *arg, const json_t *args, json_t **result, struct fm_error *err)
@@ -297,6 +322,10 @@ run_routes(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	}
 	if (steps != NULL)
 		json_object_set_new(whole, "steps", steps);
+	if (add_mended(p, whole, err) != 0) {
+		json_decref(whole);
+		return (int)err->kind;
+	}
 	if (p->because != NULL)
 		json_object_set_new(whole, "because", json_string(p->because));
 	if (p->weighed[0] != '\0')

@@ -320,7 +320,8 @@ begin_trial(struct daemon *d, const struct wish *w, bool cuts_off, struct fm_err
 		.chain = &d->conf->chain,
 		.regions = &d->conf->regions,
 		.prev = plan,
-		.anew = cuts_off, /* as the sweep does it (core/sweep/routing.c) */
+		/* as the sweep does it (core/sweep/routing.c) */
+		.anew = cuts_off ? PLAN_WITHOUT_PREV : PLAN_FROM_PREV,
 		.now_ms = d->transport->ops->now_ns(d->transport) / 1000000,
 		.linger_ms = set.lid_linger_ms,
 		.drain = set.drain,

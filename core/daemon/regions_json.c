@@ -281,7 +281,8 @@ add_outcome(struct view *v, uint32_t region, uint32_t n_switches, json_t *o)
 	const char *engine = r != NULL ? r->engine : p->engine;
 	const char *because = r != NULL ? r->because : p->because;
 
-	if (r == NULL && (n_switches == 0 || n_switches < v->n_there))
+	json_object_set_new(o, "mended", json_boolean(p->mended));
+	if (r == NULL && !p->mended && (n_switches == 0 || n_switches < v->n_there))
 		return;
 	if (r != NULL && p->regions->join == PLAN_WHOLE)
 		engine = p->engine;
@@ -354,7 +355,7 @@ regions_json(const struct region_set *set, const struct snapshot *snap, const ui
 static const struct overlay *
 find_overlay(const struct chain *chain, const struct plan *p)
 {
-	for (uint32_t i = 0; p->mark == chain->mark && i < chain->n_entries; i++)
+	for (uint32_t i = 0; p->mark == chain->mark && !p->mended && i < chain->n_entries; i++)
 		if (chain->entries[i].overlay != NULL &&
 		    strcmp(chain->entries[i].name, p->engine) == 0)
 			return chain->entries[i].overlay;

@@ -333,6 +333,7 @@ keep_ends(struct keeping *k, const struct plan_request *q, bool *serve, struct f
 	k->p->because = k->prev->because;
 	memcpy(k->p->weighed, k->prev->weighed, sizeof(k->p->weighed));
 	k->p->mark = k->prev->mark;
+	k->p->mended = k->prev->mended;
 	k->p->rebalance_tried = k->prev->rebalance_tried;
 	k->p->forward_only = k->prev->forward_only;
 	k->p->regions = plan_regions_get(k->prev->regions);
@@ -349,7 +350,7 @@ int
 keep_begin(struct keeping *k, struct router *r, const struct plan_request *q, struct fm_error *err)
 {
 	*k = (struct keeping){ .r = r, .prev = q->prev, .snap = q->snap };
-	if (q->anew || q->prev == NULL || q->prev->tables == NULL ||
+	if (q->anew != PLAN_FROM_PREV || q->prev == NULL || q->prev->tables == NULL ||
 	    (q->prev->change.n_stubs > 0 && q->prev->deviations.n == 0))
 		return 0;
 	k->p = plan_new(q->snap, err);

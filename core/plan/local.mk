@@ -10,6 +10,8 @@ CORE_SOURCES += \
 	core/plan/plan.h \
 	core/plan/plan_before.c \
 	core/plan/plan_before.h \
+	core/plan/plan_cut.c \
+	core/plan/plan_cut.h \
 	core/plan/plan_file.c \
 	core/plan/plan_file.h \
 	core/plan/plan_file_internal.h \

@@ -178,7 +178,10 @@ struct plan {
 	/* Of regions: the plan of the last full search on all that there is now and more, which
 	 * is right again when that is back; it has none itself.  NULL: this one, or none */
 	struct plan *nominal;
-	bool kept;	   /* no engine ran for this plan, and no entry was chosen anew */
+	bool kept; /* no engine ran for this plan, and no entry was chosen anew */
+	/* No engine of the chain could route: these are the tables there were, mended where they
+	 * were cut, or the core's own up/down (route.h).  Not as configured. */
+	bool mended;
 	bool forward_only; /* free of credit loops by VERIFY_FORWARD only: replies are not proven */
 	/* Repaired (repair.h): made of the tables of plan number delta_base, from which
 	 * they differ in these entries, by switch and LID, and in nothing else.
@@ -220,6 +223,14 @@ struct plan_installed {
 	uint8_t bytes[64];
 };
 
+/* What prev's tables are good for. */
+enum plan_anew {
+	PLAN_FROM_PREV, /* they are kept or repaired where they serve */
+	PLAN_BY_CHAIN,	/* another chain, other options: they serve where no engine of it routes */
+	/* their entries that have no other way would lead over cables that are isolated */
+	PLAN_WITHOUT_PREV
+};
+
 /* What is to be routed; all borrowed, until the answer. */
 struct region_set;
 struct plan_request {
@@ -233,7 +244,7 @@ struct plan_request {
 	const struct region_set *regions;
 	const uint16_t *sw_region; /* [n_switches] NULL: as regions says */
 	struct plan *prev;	   /* the last plan, or NULL */
-	bool anew;	   /* prev's tables are not to be kept: another chain, other options */
+	enum plan_anew anew;
 	int64_t now_ms;	   /* of any steady clock */
 	int64_t linger_ms; /* how long entries of an absent LID stay */
 	enum plan_drain drain;

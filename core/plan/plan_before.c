@@ -42,7 +42,7 @@ plan_nominal(struct plan *prev)
 {
 	if (prev == NULL || prev->nominal != NULL)
 		return prev != NULL ? prev->nominal : NULL;
-	return prev->regions != NULL && prev->regions->join != PLAN_WHOLE &&
+	return prev->regions != NULL && !prev->mended && prev->regions->join != PLAN_WHOLE &&
 		prev->regions->searched == prev->snap
 	    ? prev
 	    : NULL;
@@ -51,7 +51,7 @@ plan_nominal(struct plan *prev)
 int
 plan_keep_nominal(const struct plan_request *q, struct plan *p, struct fm_error *err)
 {
-	struct plan *nominal = q->anew ? NULL : plan_nominal(q->prev);
+	struct plan *nominal = q->anew != PLAN_FROM_PREV ? NULL : plan_nominal(q->prev);
 	bool is = false;
 	int rc = 0;
 
@@ -70,7 +70,7 @@ plan_return_to_nominal(
 	struct tables *t = NULL;
 	int rc;
 
-	back.prev = q->prev != NULL && !q->anew ? q->prev->nominal : NULL;
+	back.prev = q->prev != NULL && q->anew == PLAN_FROM_PREV ? q->prev->nominal : NULL;
 	rc = back.prev != NULL && back.prev->mark == q->chain->mark
 	    ? plan_try_to_keep(r, &back, out, err)
 	    : 0;

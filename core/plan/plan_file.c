@@ -233,6 +233,7 @@ head_of(const struct plan *p, uint64_t chain_mark)
 	h.sl2vl_shape = (uint8_t)t->sl2vl_shape;
 	h.n_vls_used = t->n_vls_used;
 	h.forward_only = p->forward_only;
+	h.mended = p->mended;
 	memcpy(h.engine, p->engine, sizeof(h.engine));
 	return h;
 }

@@ -20,6 +20,7 @@ struct plan_file_head {
 	uint16_t top_lid;
 	uint8_t sl_shape, sl2vl_shape, n_vls_used, forward_only;
 	char engine[64];
+	uint8_t mended;
 };
 
 /* A cable of the graph the tables were made for, and an entry of the last full route. */

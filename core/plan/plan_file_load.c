@@ -189,6 +189,7 @@ begin_plan(const struct plan_file_head *h, struct snapshot *graph, struct fm_err
 	p->mark = h->chain_mark;
 	p->n_joined = h->n_joined;
 	p->forward_only = h->forward_only != 0;
+	p->mended = h->mended != 0;
 	p->verdict.unreachable_pairs = h->unreachable_pairs;
 	memcpy(p->engine, h->engine, sizeof(p->engine) - 1);
 	return p;

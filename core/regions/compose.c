@@ -423,7 +423,7 @@ compose_from(const struct plan_regions *start, struct router *r, const struct pl
 		.blamed = FM_NONE };
 	int rc;
 
-	if (start == NULL && q->prev != NULL && !q->anew)
+	if (start == NULL && q->prev != NULL && q->anew == PLAN_FROM_PREV)
 		c.was = q->prev->regions;
 	fm_arena_init(&c.mem, SIZE_MAX);
 	fm_arena_fail_at(&c.mem, r->scratch_fail_at);

@@ -65,7 +65,7 @@ compose_is_sticky(const struct composer *c)
 {
 	const struct plan *prev = c->q->prev;
 
-	return prev != NULL && prev->tables != NULL && !c->q->anew &&
+	return prev != NULL && prev->tables != NULL && c->q->anew == PLAN_FROM_PREV &&
 	    (prev->regions == NULL || prev->regions->join != PLAN_WHOLE) &&
 	    prev->snap->fab.n_switches == c->fab->n_switches;
 }

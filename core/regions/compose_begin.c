@@ -176,8 +176,8 @@ int
 compose_find_start(
     const struct plan_request *q, const struct plan_regions **start, struct fm_error *err)
 {
-	bool starts_over =
-	    q->anew || q->all_joins || q->prev == NULL || q->prev->mark != q->chain->mark;
+	bool starts_over = q->anew != PLAN_FROM_PREV || q->all_joins || q->prev == NULL ||
+	    q->prev->mark != q->chain->mark;
 	const struct plan *prev = starts_over ? NULL : q->prev;
 	const struct plan *nominal = prev != NULL ? prev->nominal : NULL;
 	const struct plan_regions *of[] = { prev != NULL ? prev->regions : NULL,

@@ -417,6 +417,8 @@ route_anew(struct router *r, const struct plan_request *q, bool all_joins, struc
 	int rc;
 
 	full.all_joins = all_joins;
+	if (q->prev != NULL && q->prev->mended) /* and not by the chain */
+		full.anew = PLAN_BY_CHAIN;
 	if (!all_joins && ((rc = plan_return_to_nominal(r, q, out, err)) != 0 || *out != NULL))
 		return rc;
 	rc = route_once_anew(r, &full, &p, err);
@@ -478,6 +480,99 @@ try_to_join_more(
 	plan_put(fresh);
 	return rc;
 }
+
+/* ------------------------------------------------------------------ mending */
+
+/* Are prev's tables to serve before any engine is asked?  Mended ones only where none of the chain
+ * routes: each change of the fabric may make it fit. */
+static bool
+prev_goes_first(const struct plan_request *q)
+{
+	return q->anew == PLAN_FROM_PREV && (q->prev == NULL || !q->prev->mended);
+}
+
+/* prev's tables, kept or repaired: *out, or NULL. */
+static int
+take_from_prev(
+    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
+{
+	bool ready = repair_is_ready(r, q); /* then it keeps, too, and judges more quickly */
+	int rc = 0;
+
+	if (ready)
+		rc = plan_repair(r, q, out, err);
+	if (rc == 0 && *out == NULL)
+		rc = plan_try_to_keep(r, q, out, err);
+	if (rc == 0 && *out == NULL && !ready)
+		rc = plan_repair(r, q, out, err);
+	return rc;
+}
+
+/* The core's own up/down, which no chain asks for here. */
+static int
+route_by_fallback(
+    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
+{
+	const struct chain alone = { .fallback = true,
+		.allow_credit_loops = q->chain->allow_credit_loops };
+	struct plan_request last = *q;
+
+	last.chain = &alone;
+	last.regions = NULL;
+	return route_once_anew(r, &last, out, err);
+}
+
+static bool
+joins_more(const struct plan *a, const struct plan *b)
+{
+	return a != NULL && a->tables != NULL &&
+	    (b == NULL || a->verdict.unreachable_pairs < b->verdict.unreachable_pairs);
+}
+
+/* `found` stands for the chain that has failed, with what that says of its engines. */
+static void
+use_mended(struct plan *failed, struct plan *found)
+{
+	found->mended = true;
+	found->mark = failed->mark;
+	fm_vec_fini(&found->refused);
+	memcpy(&found->refused, &failed->refused, sizeof(found->refused));
+	memset(&failed->refused, 0, sizeof(failed->refused));
+}
+
+/* *p: no engine of the chain has routed, so that nothing would be written, and who is cut off would
+ * stay so.  In its place what prev's tables come to; where they leave pairs without a path, or do
+ * not serve, the whole of the core's up/down if that joins more: it is free of deadlocks by itself,
+ * where columns of it among others would have to be proven with these.  Of prev's there are none:
+ * what the chain says stands. */
+static int
+mend(struct router *r, const struct plan_request *q, struct plan **p, struct fm_error *err)
+{
+	struct plan_request kept = *q;
+	struct plan *found = NULL, *last = NULL;
+	int rc = 0;
+
+	if ((*p)->tables != NULL || q->prev == NULL || q->prev->tables == NULL)
+		return 0;
+	kept.anew = PLAN_FROM_PREV;
+	if (!prev_goes_first(q) && q->anew != PLAN_WITHOUT_PREV)
+		rc = take_from_prev(r, &kept, &found, err);
+	if (rc == 0 && (found == NULL || found->verdict.unreachable_pairs > 0))
+		rc = route_by_fallback(r, q, &last, err);
+	if (rc == 0 && joins_more(last, found)) {
+		plan_put(found);
+		found = plan_get(last);
+	}
+	plan_put(last);
+	if (rc != 0 || found == NULL)
+		return rc;
+	use_mended(*p, found);
+	plan_put(*p);
+	*p = found;
+	return 0;
+}
+
+/* --------------------------------------------------------------- multicast */
 
 /* The entry that made the tables, if it was one, for the whole fabric. */
 static const struct chain_entry *
@@ -593,25 +688,22 @@ try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p
 int
 plan_make(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
-	bool ready, done = false;
+	bool done = false;
 	int rc = 0;
 
 	*out = NULL;
 	if (q->set != NULL)
 		r->set = *q->set;
-	ready = repair_is_ready(r, q); /* then it keeps, too, and judges more quickly */
-	if (ready)
-		rc = plan_repair(r, q, out, err);
-	if (rc == 0 && *out == NULL)
-		rc = plan_try_to_keep(r, q, out, err);
-	if (rc == 0 && *out == NULL && !ready)
-		rc = plan_repair(r, q, out, err);
+	if (prev_goes_first(q))
+		rc = take_from_prev(r, q, out, err);
 	if (rc == 0 && *out != NULL)
 		rc = try_to_join_more(r, q, out, err);
 	if (rc == 0 && *out != NULL)
 		rc = try_to_rebalance(r, q, out, &done, err);
 	else if (rc == 0)
 		rc = route_anew(r, q, false, out, err);
+	if (rc == 0)
+		rc = mend(r, q, out, err);
 	if (rc == 0 && !done)
 		rc = reconfig_plan(r, q, out, err);
 	if (rc == 0)

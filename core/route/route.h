@@ -7,7 +7,10 @@
  * entries that this touches are repaired (repair.h).  Else the chain's entries
  * are tried in order: options bound, probe, route, verify.  What refuses or fails
  * is recorded with its reason and the chain goes on; the implicit last entry is
- * the core's own up/down.
+ * the core's own up/down.  Where that is not wanted (fallback = no) and none of the
+ * others routes, the tables of the plan before are mended (plan.mended): kept or repaired
+ * though the chain is another, else all by up/down; the chain is tried again when the
+ * fabric changes.
  * Nothing unproven leaves plan_make().
  */
 #ifndef CORE_ROUTE_ROUTE_H

@@ -15,6 +15,19 @@
 #include "core/sweep/say.h"
 #include "lib/bitset.h"
 
+/* Nothing has been in force that could be mended. */
+static void
+explain_no_tables(const struct sweeper *s, struct fm_error *err)
+{
+	const struct plan *p = s->next;
+	const struct plan_refusal *first = p->refused.n > 0 ? &p->refused.item[0] : NULL;
+
+	fm_fail(err, FM_E_TOPOLOGY, "no engine of the chain can route the fabric%s%s%.30s%s%.110s",
+	    s->p.chain->fallback ? "" : ", and fallback = no", first != NULL ? ": " : "",
+	    first != NULL ? first->engine : "", first != NULL ? ": " : "",
+	    first != NULL ? first->reason : "");
+}
+
 static enum routing_end
 end_routing(struct sweeper *s, int rc)
 {
@@ -28,7 +41,7 @@ end_routing(struct sweeper *s, int rc)
 	if (s->set.routing.ar_max_groups > 0)
 		say_adaptive(s->plan, s->next);
 	if (s->next != NULL && s->next->tables == NULL) {
-		fm_fail(&r->error, FM_E_TOPOLOGY, "no engine of the chain could route the fabric");
+		explain_no_tables(s, &r->error);
 		return ROUTING_NO_TABLES;
 	}
 	snprintf(r->engine, sizeof(r->engine), "%s", s->next != NULL ? s->next->engine : "none");
@@ -38,6 +51,7 @@ end_routing(struct sweeper *s, int rc)
 	r->kept = s->next != NULL && (s->next == s->plan || s->next->kept);
 	r->n_unreachable = s->next != NULL ? s->next->verdict.unreachable_pairs : 0;
 	say_choice(s->plan, s->next);
+	say_mended(s->plan, s->next);
 	say_credit_loops(s->plan, s->next);
 	say_change(s->plan, s->next, s->set.packet_life_ms, apply_holds(s));
 	if (s->next != NULL && s->next != s->plan)
@@ -96,7 +110,7 @@ routing_start(struct sweeper *s)
 		.chain = s->p.chain,
 		.regions = s->p.regions,
 		.prev = s->plan,
-		.anew = s->asked->chain_changed,
+		.anew = s->asked->chain_changed ? PLAN_BY_CHAIN : PLAN_FROM_PREV,
 		.now_ms = sweeper_clock_ms(s),
 		.linger_ms = s->set.lid_linger_ms,
 		.rebalance = s->set.rebalance,
@@ -124,7 +138,7 @@ routing_start(struct sweeper *s)
 		q.prev = thawed;
 	}
 	if (rc == 0 && q.snap != NULL && isolates_hosts(&q))
-		q.anew = true;
+		q.anew = PLAN_WITHOUT_PREV;
 	apply_note_from(s, q.prev);
 	if (rc == 0 && q.snap != NULL && s->p.worker != NULL) {
 		plan_worker_start(s->p.worker, &q);

@@ -125,6 +125,28 @@ say_choice(const struct plan *old, const struct plan *p)
 }
 
 void
+say_mended(const struct plan *old, const struct plan *p)
+{
+	bool was = old != NULL && old->mended;
+
+	if (p == NULL || p == old || p->tables == NULL)
+		return;
+	if (was && !p->mended)
+		log_notice("sweep", "engine %s routes the fabric, as configured again", p->engine);
+	else if (p->mended && old != NULL && strcmp(old->engine, p->engine) != 0)
+		log_warn("sweep",
+		    "no engine of the chain can route the fabric, and the tables of engine %s do "
+		    "not serve: the built-in up/down routes it till one can; fmctl routes tells "
+		    "why",
+		    old->engine);
+	else if (p->mended && !was)
+		log_warn("sweep",
+		    "no engine of the chain can route the fabric: the tables of engine %s are "
+		    "mended till one can; fmctl routes tells why",
+		    p->engine);
+}
+
+void
 say_credit_loops(const struct plan *old, const struct plan *p)
 {
 	uint32_t n = p != NULL ? p->verdict.credit_loops - p->verdict.loops_allowed : 0;

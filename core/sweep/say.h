@@ -12,6 +12,8 @@
 void say_refusals(const struct plan *old, const struct plan *p);
 /* What `auto` took, and why; who took which region, and how they were joined. */
 void say_choice(const struct plan *old, const struct plan *p);
+/* That no engine of the chain routes, and what does in its place; or that one does again. */
+void say_mended(const struct plan *old, const struct plan *p);
 /* Credit loops in tables that are used, as credit_loops = warn lets them; those of regions
  * that allow their own are told by the composer.  Under the same engine they are no news. */
 void say_credit_loops(const struct plan *old, const struct plan *p);

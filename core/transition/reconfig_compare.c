@@ -56,10 +56,12 @@ enum plan_change_kind
 reconfig_kind(const struct plan_request *q, const struct plan *p)
 {
 	const struct fm_fabric *was = &q->prev->snap->fab, *now = &p->snap->fab;
+	bool is_other = strcmp(q->prev->engine, p->engine) != 0;
 
-	if (has_more_links(was, now))
+	/* tables that could not be mended leave somebody cut off, as a loss does */
+	if (has_more_links(was, now) || (p->mended && is_other))
 		return PLAN_LOSS;
-	if (q->anew || strcmp(q->prev->engine, p->engine) != 0)
+	if ((q->anew != PLAN_FROM_PREV && !p->mended) || is_other)
 		return PLAN_ENGINE;
 	return has_more_links(now, was) ? PLAN_RECOVERY : PLAN_REBALANCE;
 }
