@@ -86,7 +86,13 @@ show_as_read(const json_t *r, FILE *out)
 		return;
 	fprintf(out, "ports       %" I " active, %" I " cabled and not active\n",
 	    fmctl_number(r, "ports_active"), fmctl_number(r, "ports_not_active"));
-	fprintf(out, "pairs       %" I " without a path\n", fmctl_number(r, "unreachable_pairs"));
+	if (json_is_integer(json_object_get(r, "unreachable_pairs")))
+		fprintf(out, "pairs       %" I " without a path\n",
+		    fmctl_number(r, "unreachable_pairs"));
+	else
+		fputs("pairs       not known: the forwarding tables are older than the fabric "
+		      "(fmctl verify)\n",
+		    out);
 	fprintf(out,
 	    "believed    %" I " nodes not heard, tables of %" I
 	    " switches in doubt, oldest read %.0f s ago\n",

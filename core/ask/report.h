@@ -83,6 +83,7 @@ struct sweep_report {
 	double phase_ms[N_PHASES];
 	double total_ms;
 	struct fm_error error;
+	bool failed_again; /* as the sweep before did, with the same words */
 };
 
 /* Called when a sweep ends, before the next can start. */

@@ -17,7 +17,7 @@
 #include "core/dist/dist_json.h"
 #include "core/plan/plan_cut.h"
 #include "core/server/server.h"
-#include "core/sweep/heard.h"
+#include "core/sweep/well.h"
 #include "core/text/json_text.h"
 #include "core/text/mistakes.h"
 #include "lib/log.h"
@@ -189,10 +189,11 @@ as_read_json(const struct daemon *d)
 	sweeper_heard(d->sweeper, &h);
 	if (h.oldest_ms < 0)
 		return json_null();
-	return json_pack("{s:i, s:i, s:I, s:i, s:i, s:f}", "ports_active", (int)h.n_ports_active,
+	return json_pack("{s:i, s:i, s:o, s:i, s:i, s:f}", "ports_active", (int)h.n_ports_active,
 	    "ports_not_active", (int)h.n_ports_not_active, "unreachable_pairs",
-	    (json_int_t)h.n_unreachable, "switches_in_doubt", (int)h.n_in_doubt, "nodes_not_heard",
-	    (int)h.n_not_heard, "oldest_read_s", (double)h.oldest_ms / 1000);
+	    h.plan_is_old ? json_null() : json_integer((json_int_t)h.n_unreachable),
+	    "switches_in_doubt", (int)h.n_in_doubt, "nodes_not_heard", (int)h.n_not_heard,
+	    "oldest_read_s", (double)h.oldest_ms / 1000);
 }
 
 static int
@@ -210,8 +211,7 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	    "sweep", last);
 
 	if (status != NULL) {
-		json_object_set_new(status, "converged",
-		    json_boolean(sweeper_is_up(d->sweeper) && sweeper_todo(d->sweeper)->n == 0));
+		json_object_set_new(status, "converged", json_boolean(sweeper_is_well(d->sweeper)));
 		json_object_set_new(status, "unfinished", daemon_unfinished_json(d));
 		json_object_set_new(
 		    status, "isolated", json_integer((json_int_t)d->isolated.items.n));

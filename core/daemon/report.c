@@ -414,7 +414,11 @@ report_failure(struct daemon *d, const struct sweep_report *r)
 		break;
 	case SWEEP_NOT_ROUTED:
 	case SWEEP_FAILED:
-		events_add(d->events, FM_LOG_ERR, "sweep", NULL, "sweep failed: %s", r->error.msg);
+		if (r->failed_again)
+			log_debug("sweep", "sweep failed again: %s", r->error.msg);
+		else
+			events_add(
+			    d->events, FM_LOG_ERR, "sweep", NULL, "sweep failed: %s", r->error.msg);
 		break;
 	case SWEEP_RUNNING:
 	case SWEEP_UP:

@@ -24,8 +24,10 @@ end_json(const struct inventory *inv, uint32_t slot, unsigned port)
 }
 
 static json_t *
-row_json(const struct inventory *inv, const struct todo *t, int64_t now_ms)
+row_json(
+    const struct inventory *inv, const struct todo_list *list, const struct todo *t, int64_t now_ms)
 {
+	bool of_fabric = t->slot == TODO_FABRIC;
 	time_t since = t->since_s;
 	char time[24], text[512];
 	json_t *far = json_null();
@@ -33,15 +35,15 @@ row_json(const struct inventory *inv, const struct todo *t, int64_t now_ms)
 	uint32_t other;
 	struct tm tm;
 
-	if (todo_far(inv, t->why, t->slot, t->port, &other, &far_port))
+	if (!of_fabric && todo_far(inv, t->why, t->slot, t->port, &other, &far_port))
 		far = end_json(inv, other, far_port);
 	gmtime_r(&since, &tm);
 	strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "since", time, "kind",
 	    todo_name(t->why), "tries", (int)t->n_tries, "next_ms",
 	    t->next_ms == INT64_MAX ? json_null() : json_integer(t->next_ms - now_ms), "at",
-	    end_json(inv, t->slot, t->port), "other", far, "text",
-	    json_text(todo_say(inv, t->why, t->slot, t->port, text, sizeof(text))));
+	    of_fabric ? json_null() : end_json(inv, t->slot, t->port), "other", far, "text",
+	    json_text(todo_say(inv, list, t, text, sizeof(text))));
 }
 
 json_t *
@@ -66,6 +68,6 @@ daemon_trouble_json(const struct daemon *d)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < todo->n && i < ROWS_MAX; i++)
-		json_array_append_new(list, row_json(inv, &todo->item[i], now_ms));
+		json_array_append_new(list, row_json(inv, todo, &todo->item[i], now_ms));
 	return json_pack("{s:I, s:o}", "troubles", (json_int_t)todo->n, "list", list);
 }

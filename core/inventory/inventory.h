@@ -103,7 +103,7 @@ struct inv_node {
 	uint32_t generation;  /* raised when another node, or another place, is meant */
 	uint32_t older;	      /* slot of what had this GUID and another type or number of ports */
 	uint64_t first_in;    /* number of the sweep that first saw it, since it was last gone */
-	int64_t heard_ns;     /* its last answer, transport clock (heard.h) */
+	int64_t heard_ns;     /* its last answer, transport clock (well.h) */
 	uint64_t disputed_in; /* number of the sweep that has met another node of its GUID */
 	uint32_t sw_index;   /* index of a switch for engines, INV_NONE before the first snapshot */
 	uint32_t sw_refused; /* rows of the switch field table it will not take */

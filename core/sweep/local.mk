@@ -4,8 +4,6 @@ CORE_SOURCES += \
 	core/sweep/arrive.c \
 	core/sweep/babble.c \
 	core/sweep/discover.c \
-	core/sweep/heard.c \
-	core/sweep/heard.h \
 	core/sweep/internal.h \
 	core/sweep/light.c \
 	core/sweep/model.c \
@@ -22,4 +20,6 @@ CORE_SOURCES += \
 	core/sweep/todo_say.c \
 	core/sweep/todo_tell.c \
 	core/sweep/traps.c \
-	core/sweep/traps.h
+	core/sweep/traps.h \
+	core/sweep/well.c \
+	core/sweep/well.h

@@ -10,6 +10,7 @@
 #include "core/sweep/sweep.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "core/plan/keep.h"
@@ -139,8 +140,9 @@ sweeper_due_ns(const struct sweeper *s)
 	int64_t now_ns = s->p.transport->ops->now_ns(s->p.transport), until_ns;
 
 	if (s->run.phase == PHASE_IDLE)
-		return idle_until_ns(s);
-	until_ns = s->run.phase == PHASE_TABLES ? apply_waits_until_ns(s) : 0;
+		until_ns = idle_until_ns(s);
+	else
+		until_ns = s->run.phase == PHASE_TABLES ? apply_waits_until_ns(s) : 0;
 	if (until_ns == 0)
 		return INT64_MAX;
 	/* What is over waits for an answer that is still out. */
@@ -239,17 +241,19 @@ count_smps(struct sweeper *s)
 	r->refused = now->refused - was->refused;
 }
 
-/* What this sweep leaves unfinished.  Who is not master has nothing to finish. */
+/* What this sweep leaves unfinished. */
 static void
 note_todo(struct sweeper *s, enum sweep_outcome outcome)
 {
 	struct sweep_report *r = &s->report;
+	const char *failed = s->todo->text[TODO_FAILED - TODO_FIRST_OF_FABRIC];
+	char before[TODO_TEXT];
 
-	if (outcome == SWEEP_STANDBY || outcome == SWEEP_NO_LINK ||
-	    !(s->rule.was_up || outcome == SWEEP_UP))
-		todo_clear(s->todo);
-	else
-		todo_scan(s);
+	snprintf(before, sizeof(before), "%s", failed);
+	todo_scan(s,
+	    outcome != SWEEP_STANDBY && outcome != SWEEP_NO_LINK &&
+		(s->rule.was_up || outcome == SWEEP_UP));
+	r->failed_again = s->todo->n_of[TODO_FAILED] > 0 && strcmp(before, failed) == 0;
 	doubt_nothing(s); /* what is still in doubt is on the list, and waits for its turn */
 	r->n_troubles = todo_n_waiting(s->todo);
 	r->n_duplicates = s->todo->n_of[TODO_TWIN_GUID];
@@ -351,6 +355,7 @@ start_sweep(struct sweeper *s)
 		discover_reread(s);
 		break;
 	case SWEEP_HEAVY:
+		todo_try(s);
 		doubt_nothing(s);
 		traps_settle(s);
 		discover_start(s);

@@ -6,13 +6,15 @@
 #include <time.h>
 
 #include "core/sweep/internal.h"
+#include "core/sweep/well.h"
 
 #define LOG_AFTER_MS 10000 /* what fmd finishes before is its own business: fmctl trouble has it */
 #define PAUSE_MS 1000
 
 enum effort {
 	AT_LIGHT_SWEEPS, /* it waits for somebody else */
-	AT_ONCE		 /* and ever later */
+	AT_ONCE,	 /* and ever later */
+	EVER_AGAIN	 /* till it is done, every 2 s at last */
 };
 
 /* What a sweep that takes an entry up does first. */
@@ -49,6 +51,13 @@ static const struct {
 	[TODO_PKEYS] = { "pkeys", AT_ONCE, WRITE },
 	[TODO_ALIASES] = { "alias-guids", AT_ONCE, WRITE },
 	[TODO_REJOINED] = { "joined", AT_ONCE, WRITE },
+	[TODO_NOT_MASTER] = { "not-master", AT_LIGHT_SWEEPS, NOTHING },
+	[TODO_NO_LINK] = { "no-link", EVER_AGAIN, WRITE },
+	[TODO_NOT_UP] = { "not-up", EVER_AGAIN, WRITE },
+	[TODO_FAILED] = { "sweep-failed", EVER_AGAIN, WRITE },
+	[TODO_OLD_PLAN] = { "old-plan", EVER_AGAIN, WRITE },
+	[TODO_WAITING] = { "tables-wait", AT_LIGHT_SWEEPS, NOTHING },
+	[TODO_OTHER_CONF] = { "other-configuration", AT_LIGHT_SWEEPS, NOTHING },
 };
 
 const char *
@@ -256,6 +265,16 @@ is_before(const struct todo *t, uint32_t slot, unsigned port)
 	return t->slot < slot || (t->slot == slot && t->port < port);
 }
 
+/* Between the end of a sweep and the next, which is to do better. */
+static int64_t
+again_ms(unsigned n_tries)
+{
+	static const int64_t pauses[] = { 50, 200, 1000, 2000 };
+	size_t last = sizeof(pauses) / sizeof(pauses[0]) - 1;
+
+	return pauses[n_tries < last ? n_tries : last];
+}
+
 /* The entry of before, with what is kept of it; or one that begins now.  It is due at due_ms. */
 static struct todo
 entry(const struct todo *was, uint32_t slot, unsigned port, enum todo_why w, int64_t now_ms,
@@ -279,6 +298,8 @@ entry(const struct todo *was, uint32_t slot, unsigned port, enum todo_why w, int
 	}
 	if (rows[w].effort == AT_LIGHT_SWEEPS)
 		t.next_ms = INT64_MAX;
+	else if (rows[w].effort == EVER_AGAIN)
+		t.next_ms = now_ms + again_ms(t.n_tries);
 	else if (was != NULL && rows[was->why].effort == AT_LIGHT_SWEEPS)
 		t.next_ms = due_ms;
 	return t;
@@ -324,8 +345,55 @@ scan_node(struct sweeper *s, struct todo_list *list, size_t *at, uint32_t slot, 
 	return ok;
 }
 
+/* What concerns the fabric as a whole is told where it is met, but for a plan that stays old. */
+static void
+note_fabric(struct todo *t, const char *text, int64_t now_ms)
+{
+	if (t->logged || t->why != TODO_OLD_PLAN || now_ms - t->since_ms < LOG_AFTER_MS)
+		return;
+	t->logged = true;
+	log_warn("sweep", "%s", text);
+}
+
+/* The entries of before from item[at] on are the fabric's. */
+static bool
+scan_fabric(struct sweeper *s, struct todo_list *list, size_t at, bool is_up, int64_t now_ms)
+{
+	const struct todo_list *before = s->todo;
+
+	for (unsigned w = TODO_FIRST_OF_FABRIC; w < N_TODO_WHY; w++) {
+		char *text = list->text[w - TODO_FIRST_OF_FABRIC];
+		const struct todo *was = NULL;
+		struct todo t;
+
+		if (at < before->n && before->item[at].why == w)
+			was = &before->item[at++];
+		if (!well_lacks(s, (enum todo_why)w, is_up, text, TODO_TEXT)) {
+			if (was != NULL && was->logged)
+				log_notice(
+				    "sweep", "the forwarding tables are of the fabric as it is");
+			continue;
+		}
+		t = entry(was, TODO_FABRIC, w, (enum todo_why)w, now_ms, now_ms);
+		note_fabric(&t, text, now_ms);
+		if (!push(list, &t))
+			return false;
+	}
+	return true;
+}
+
+static size_t
+first_of_fabric(const struct todo_list *list)
+{
+	size_t n = list->n;
+
+	while (n > 0 && list->item[n - 1].slot == TODO_FABRIC)
+		n--;
+	return n;
+}
+
 void
-todo_scan(struct sweeper *s)
+todo_scan(struct sweeper *s, bool is_up)
 {
 	struct todo_list list = { .next_ms = INT64_MAX };
 	struct tidings say = { 0 };
@@ -333,8 +401,9 @@ todo_scan(struct sweeper *s)
 	size_t at = 0;
 	bool ok = true;
 
-	for (uint32_t i = 0; ok && i < s->inv.nodes.n; i++)
+	for (uint32_t i = 0; ok && is_up && i < s->inv.nodes.n; i++)
 		ok = scan_node(s, &list, &at, i, now_ms, due, &say);
+	ok = ok && scan_fabric(s, &list, first_of_fabric(s->todo), is_up, now_ms);
 	todo_tell(s, &say.gone, true);
 	todo_tell(s, &say.come, false);
 	todo_clear(&say.gone);
@@ -372,6 +441,17 @@ pause_ms(unsigned n_tries)
 	static const int64_t pauses[] = { 0, 50, 200, 1000 };
 
 	return n_tries < sizeof(pauses) / sizeof(pauses[0]) ? pauses[n_tries] : -1;
+}
+
+/* It is due, and a sweep begins: when is it tried again, if that one does not do it? */
+static void
+count_try(struct todo *t, int64_t now_ms)
+{
+	int64_t pause;
+
+	t->n_tries += t->n_tries < UINT8_MAX;
+	pause = pause_ms(t->n_tries);
+	t->next_ms = pause < 0 ? INT64_MAX : now_ms + pause;
 }
 
 static bool
@@ -415,9 +495,7 @@ todo_take_up(struct sweeper *s, bool all)
 		struct todo *t = &s->todo->item[i];
 
 		if (t->next_ms <= now_ms) {
-			int64_t pause = pause_ms(++t->n_tries);
-
-			t->next_ms = pause < 0 ? INT64_MAX : now_ms + pause;
+			count_try(t, now_ms);
 			work = take_up(s, t) || work;
 		} else if (all) {
 			work = take_up(s, t) || work;
@@ -426,6 +504,22 @@ todo_take_up(struct sweeper *s, bool all)
 			s->todo->next_ms = t->next_ms;
 	}
 	return work;
+}
+
+void
+todo_try(struct sweeper *s)
+{
+	int64_t now_ms = sweeper_clock_ms(s);
+
+	s->todo->next_ms = INT64_MAX;
+	for (size_t i = 0; i < s->todo->n; i++) {
+		struct todo *t = &s->todo->item[i];
+
+		if (t->next_ms <= now_ms)
+			count_try(t, now_ms);
+		if (t->next_ms < s->todo->next_ms)
+			s->todo->next_ms = t->next_ms;
+	}
 }
 
 void
@@ -439,6 +533,10 @@ todo_reason(const struct sweeper *s, char *buf, size_t size)
 
 		if (t->next_ms > now_ms)
 			continue;
+		if (t->slot == TODO_FABRIC) {
+			snprintf(buf, size, "what was unfinished: %s", rows[t->why].name);
+			return;
+		}
 		inv_name(inv_node(&s->inv, t->slot), name, sizeof(name));
 		if (t->port != 0)
 			snprintf(buf, size, "what was unfinished at %s port %u: %s", name, t->port,

@@ -6,11 +6,12 @@
  * entry exists exactly where the answer is not TODO_DONE.  Nothing else adds or removes one, so
  * nothing is forgotten, and nothing leaves the list but by a read that shows it done.  What an
  * entry keeps beside is since when it is so, and when it is tried next.  Entries of a node as a
- * whole are at its port 0.
+ * whole are at its port 0; those of the fabric as a whole (well.h) stand behind all others.
  *
  * What fmd can finish by itself is tried again at once, then after 50 ms, 200 ms and 1 s, then by
- * each light sweep; what waits for somebody else by each light sweep only.  An empty list means
- * that the fabric is as fmd wants it to be.
+ * each light sweep; what waits for somebody else by each light sweep only.  After a sweep that has
+ * failed, and while the subnet is not up, the next begins after 50 ms, 200 ms, 1 s and then 2 s,
+ * for ever.  An empty list means that the fabric is as fmd wants it to be.
  */
 #ifndef CORE_SWEEP_TODO_H
 #define CORE_SWEEP_TODO_H
@@ -38,16 +39,28 @@ enum todo_why {
 	TODO_PKEYS,	   /* the P_Key table */
 	TODO_ALIASES,	   /* alias GUIDs */
 	TODO_REJOINED,	   /* switches are joined to older tables, which no engine has made */
+	/* of the fabric as a whole, at slot TODO_FABRIC */
+	TODO_NOT_MASTER, /* another SM is master, or we are to stay out of it */
+	TODO_NO_LINK,	 /* our own port has none */
+	TODO_NOT_UP,	 /* no sweep has brought the subnet up under our rule */
+	TODO_FAILED,	 /* the last sweep has */
+	TODO_OLD_PLAN,	 /* the plan in force is not of the fabric as last read */
+	TODO_WAITING,	 /* other tables wait to be taken up (fmctl drain) */
+	TODO_OTHER_CONF, /* the tables are not what the configuration asks for */
 	N_TODO_WHY
 };
+#define TODO_FABRIC UINT32_MAX
+#define TODO_FIRST_OF_FABRIC TODO_NOT_MASTER
+#define N_TODO_OF_FABRIC (N_TODO_WHY - TODO_FIRST_OF_FABRIC)
+#define TODO_TEXT 420 /* bytes of a sentence of the fabric as a whole */
 /* "duplicate-guid"; for programs, so that it stays. */
 const char *todo_name(enum todo_why why);
 
 struct todo {
-	uint32_t slot;
+	uint32_t slot; /* TODO_FABRIC: port is why */
 	uint8_t port;
 	uint8_t why;	 /* enum todo_why */
-	uint8_t n_tries; /* sweeps that began with it */
+	uint8_t n_tries; /* sweeps that began with it; 255: or more */
 	bool logged;
 	uint32_t since_s;	   /* UTC */
 	int64_t since_ms, next_ms; /* by the clock of the transport; INT64_MAX: a light sweep */
@@ -57,19 +70,22 @@ struct todo_list {
 	struct todo *item; /* by slot, then port */
 	size_t n, n_room;
 	uint32_t n_of[N_TODO_WHY];
-	int64_t next_ms; /* the earliest of all; INT64_MAX: none */
+	int64_t next_ms;			/* the earliest of all; INT64_MAX: none */
+	char text[N_TODO_OF_FABRIC][TODO_TEXT]; /* sentences of entries of the fabric as a whole */
 };
 /* Nothing is to be finished by us; all memory is released. */
 void todo_clear(struct todo_list *list);
 
-/* A sweep has ended: the list anew, and a line in the log for what is new and what is done.
- * Cost: O(ports). */
-void todo_scan(struct sweeper *s);
+/* A sweep has ended: the list anew, and a line in the log for what is new and what is done.  is_up:
+ * the subnet is up under our rule; else of ports nothing is ours to finish.  Cost: O(ports). */
+void todo_scan(struct sweeper *s, bool is_up);
 /* When an entry is due, by the clock of the transport in ms; INT64_MAX: none. */
 int64_t todo_next_ms(const struct sweeper *s);
 /* A sweep begins: what the entries that are due (all: all) need to be read is asked, or doubted.
  * True: there are some that need to be written only. */
 bool todo_take_up(struct sweeper *s, bool all);
+/* A sweep begins that reads everything: it is a try of what is due. */
+void todo_try(struct sweeper *s);
 /* The first entry that is due, as a phrase. */
 void todo_reason(const struct sweeper *s, char *buf, size_t size);
 /* Entries that wait for somebody else. */
@@ -80,11 +96,11 @@ enum todo_why todo_known(const struct todo_list *list, uint32_t slot, unsigned p
 /* The other end: who has the GUID, the loop's other port, the neighbour.  False: nobody knows. */
 bool todo_far(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned port,
     uint32_t *far, unsigned *far_port);
-/* A sentence; buf is returned.  TODO_DONE: "". */
-const char *todo_say(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned port,
-    char *buf, size_t size);
-/* A line in the log for each kind in the list, which is by slot, then port: that it is so, or
- * (is_done) no longer. */
+/* A sentence for an entry of the list; buf is returned. */
+const char *todo_say(const struct inventory *inv, const struct todo_list *list,
+    const struct todo *t, char *buf, size_t size);
+/* A line in the log for each kind of ports in the list, which is by slot, then port: that it is so,
+ * or (is_done) no longer. */
 void todo_tell(struct sweeper *s, const struct todo_list *list, bool is_done);
 
 #endif

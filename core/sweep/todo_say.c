@@ -138,12 +138,19 @@ say_stopped(const struct inventory *inv, uint32_t slot, unsigned port, char *buf
 }
 
 const char *
-todo_say(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned port, char *buf,
+todo_say(const struct inventory *inv, const struct todo_list *list, const struct todo *t, char *buf,
     size_t size)
 {
+	enum todo_why why = (enum todo_why)t->why;
+	uint32_t slot = t->slot;
+	unsigned port = t->port;
 	char where[320];
 
 	buf[0] = '\0';
+	if (slot == TODO_FABRIC) {
+		snprintf(buf, size, "%s", list->text[why - TODO_FIRST_OF_FABRIC]);
+		return buf;
+	}
 	switch (why) {
 	case TODO_DONE:
 		break;

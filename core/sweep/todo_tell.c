@@ -124,7 +124,7 @@ say_done(struct line *l, const struct inventory *inv, const struct todo *t)
 void
 todo_tell(struct sweeper *s, const struct todo_list *list, bool is_done)
 {
-	for (unsigned why = TODO_DONE + 1; why < N_TODO_WHY; why++) {
+	for (unsigned why = TODO_DONE + 1; why < TODO_FIRST_OF_FABRIC; why++) {
 		size_t i = next_of(&s->inv, list, (enum todo_why)why, 0);
 		char text[TEXT];
 		struct line l = { .s = { .text = text, .size = sizeof(text) } };
@@ -136,8 +136,7 @@ todo_tell(struct sweeper *s, const struct todo_list *list, bool is_done)
 		if (is_done)
 			say_done(&l, &s->inv, t);
 		else
-			l.s.at = strlen(todo_say(
-			    &s->inv, (enum todo_why)why, t->slot, t->port, text, sizeof(text)));
+			l.s.at = strlen(todo_say(&s->inv, list, t, text, sizeof(text)));
 		add_others(&l, &s->inv, list, i);
 		fm_log(is_done ? FM_LOG_NOTICE : FM_LOG_WARN, "sweep", "%s", text);
 	}

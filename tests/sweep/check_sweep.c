@@ -11,7 +11,7 @@
 #include "lib/log.h"
 #include "tests/folder.h"
 #include "tests/run.h"
-#include "core/sweep/heard.h"
+#include "core/sweep/well.h"
 #include "tests/sweep/rig.h"
 
 extern const struct fm_engine minhop_LTX_fm_engine;

@@ -593,8 +593,7 @@ expect_stopped(unsigned n)
 
 		if (t->why != TODO_STOPPED)
 			continue;
-		todo_say(sweeper_inventory(rig.sweeper), TODO_STOPPED, t->slot, t->port, text,
-		    sizeof(text));
+		todo_say(sweeper_inventory(rig.sweeper), list, t, text, sizeof(text));
 		ck_assert_msg(strstr(text, "babbling_port_policy") != NULL, "%s", text);
 		ck_assert_msg(strstr(text, "\"ibportstate ") != NULL, "%s", text);
 	}
