@@ -276,7 +276,7 @@ static const struct conf_row rows[] = {
 	KEY(NULL, "subnet_prefix", subnet_prefix, "0xfe80000000000000",
 	    "GID prefix of the subnet."),
 	TIME(NULL, "sminfo_polling_timeout", sminfo_polling_timeout_ms, "500ms", 100, HOUR,
-	    "How often a standby polls the master; an answer may take as long, 2 s at most."),
+	    "How often a standby polls the master; an answer may take half of it, 2 s at most."),
 	INT(NULL, "polling_retry_number", polling_retry_number, "4", 1, 100, "polls",
 	    "A master that misses so many polls in a row is gone, and the standby takes over."),
 	TIME(NULL, "sm_patience", sm_patience_ms, "5min", 0, 24 * HOUR,

@@ -12,8 +12,10 @@
 
 #include "core/sms/internal.h"
 
-#define LESSER_POLLS_SAY 6  /* so many polls without HANDOVER: say so */
-#define ANSWER_MOST_MS 2000 /* an answer that takes longer is none */
+#define LESSER_POLLS_SAY 6 /* so many polls without HANDOVER: say so */
+/* An answer that takes longer is none: half of the interval, so that the last poll is over soon. */
+#define ANSWER_LEAST_MS 100
+#define ANSWER_MOST_MS 2000
 
 /* We wait for h->master, and for no other. */
 void
@@ -62,9 +64,11 @@ static struct ask *
 new_question(struct sweeper *s, uint32_t node, uint8_t port, struct smp_route *route)
 {
 	struct ask *a = node != INV_NONE ? sm_ask_beside(s, node, port, route) : NULL;
+	uint32_t wait_ms = s->set.poll_ms / 2 < ANSWER_LEAST_MS ? ANSWER_LEAST_MS
+	    : s->set.poll_ms / 2 > ANSWER_MOST_MS		? ANSWER_MOST_MS
+								: (uint32_t)(s->set.poll_ms / 2);
 
-	route->wait_ms =
-	    (uint32_t)(s->set.poll_ms < ANSWER_MOST_MS ? s->set.poll_ms : ANSWER_MOST_MS);
+	route->wait_ms = wait_ms;
 	return a;
 }
 

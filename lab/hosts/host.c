@@ -92,7 +92,15 @@ take_for_agent(struct sim_host *h, struct host_agent *a, struct sim_packet *p)
 	}
 }
 
-/* Nobody wants it: Get and Set are answered, the rest is dropped. */
+static bool
+is_sm_info(const uint8_t *mad)
+{
+	return (mad[MAD_CLASS] == WIRE_CLASS_SMP_LID || mad[MAD_CLASS] == WIRE_CLASS_SMP_DR) &&
+	    wire_get16(mad + MAD_ATTR) == WIRE_ATTR_SM_INFO;
+}
+
+/* Nobody wants it: Get and Set are answered, the rest is dropped.  So is SMInfo: newer kernels answer
+ * for an SM that has ended, adapters and others do not, and that is the case to be stood. */
 static void
 turn_away(struct sim_host *h, struct sim_packet *p)
 {
@@ -100,7 +108,7 @@ turn_away(struct sim_host *h, struct sim_packet *p)
 	uint8_t *mad = p->mad.bytes, method = mad[MAD_METHOD];
 
 	s->counts.unexpected++;
-	if (method != WIRE_GET && method != WIRE_SET) {
+	if ((method != WIRE_GET && method != WIRE_SET) || is_sm_info(mad)) {
 		packet_free(s, p);
 		return;
 	}

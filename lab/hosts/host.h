@@ -15,7 +15,7 @@
  *	  back, its 24 bytes of header, with ETIMEDOUT when its retries are spent;
  *	- requests and traps go to the agent of their class, version and method; a
  *	  Get or Set that nobody wants is answered "unsupported method or
- *	  attribute";
+ *	  attribute", but SMInfo of an SM that has ended is not answered;
  *	- agents with rmpp_version 1 send and get whole messages (rmpp_port.h).
  *
  * No sockets here: a file hands over what it receives by a function.

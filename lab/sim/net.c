@@ -197,7 +197,8 @@ is_for_pma(const uint8_t *mad)
 }
 
 /* Who takes it where it arrives: a program gets answers, traps, SMInfo and
- * all that is no SMP; the agents of the node the rest.  False: nobody. */
+ * all that is no SMP; the agents of the node the rest.  False: nobody.  To a silent node no request
+ * comes at all; where no program is, SMInfo is not answered, be the node alive or not. */
 static bool
 find_taker(const struct sim *s, struct sim_packet *p)
 {
@@ -207,7 +208,8 @@ find_taker(const struct sim *s, struct sim_packet *p)
 	    (!is_smp(mad) && !is_for_pma(mad)) || is_answer(mad) || mad[MAD_METHOD] == WIRE_TRAP;
 
 	p->client = NULL;
-	if (for_client || (attr == WIRE_ATTR_SM_INFO && is_smp(mad)))
+	if (for_client ||
+	    (attr == WIRE_ATTR_SM_INFO && is_smp(mad) && !s->fabric.nodes[p->at.node].silent))
 		p->client = client_at(s, p->at);
 	return p->client != NULL || !for_client;
 }

@@ -269,8 +269,8 @@ sm_info(struct request *r)
 	struct sim_sm *sm = r->n->sm;
 	struct wire_sm_info info;
 
-	if (sm == NULL)
-		return WIRE_STATUS_BAD_METHOD_ATTR;
+	if (sm == NULL) /* it is for the SM's program, not for the agent */
+		return ATTR_UNANSWERED;
 	if (r->is_set && !may_control(sm, r->modifier))
 		return WIRE_STATUS_BAD_VALUE;
 	if (r->is_set)
@@ -378,7 +378,7 @@ sma_handle(struct sim_fabric *f, struct sim_place at, uint8_t *mad)
 {
 	struct sim_node *n = &f->nodes[at.node];
 	uint8_t method = mad[MAD_METHOD];
-	uint16_t attr = wire_get16(mad + MAD_ATTR);
+	uint16_t attr = wire_get16(mad + MAD_ATTR), status = WIRE_STATUS_BAD_METHOD;
 	struct request r = { f, n, at, wire_get32(mad + MAD_MODIFIER), method == WIRE_SET, true,
 		mad + WIRE_SMP_DATA_AT };
 
@@ -393,11 +393,12 @@ sma_handle(struct sim_fabric *f, struct sim_place at, uint8_t *mad)
 		return false;
 	}
 	if (mad[MAD_BASE_VERSION] != 1 || mad[MAD_CLASS_VERSION] != 1)
-		answer(mad, WIRE_STATUS_BAD_CLASS_VERSION);
-	else if (method != WIRE_GET && method != WIRE_SET)
-		answer(mad, WIRE_STATUS_BAD_METHOD);
-	else
-		answer(mad, dispatch(&r, attr));
+		status = WIRE_STATUS_BAD_CLASS_VERSION;
+	else if (method == WIRE_GET || method == WIRE_SET)
+		status = dispatch(&r, attr);
+	if (status == ATTR_UNANSWERED)
+		return false;
+	answer(mad, status);
 	return true;
 }
 

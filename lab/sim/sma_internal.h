@@ -6,6 +6,7 @@
 #include "lab/sim/sma.h"
 
 #define ATTR_OK 0
+#define ATTR_UNANSWERED 0xffff /* no MAD status: nothing goes back */
 
 struct request {
 	struct sim_fabric *f;

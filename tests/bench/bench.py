@@ -5,7 +5,7 @@ Tables: bring-up on ibsim (fmd against OpenSM as shipped and at its best),
 routing offline (with the ratio to a memset and memcpy of the tables), quality
 under faults; with --engines those of doc/engines.md (engines.py), with --events
 what a change costs (events.py), with --storm what hosts that boot at once get (storm.py), with
---restart how soon the SA answers again (restart.py), with --dist how fast hosts find paths (dist.py).  Peer runs are capped at 120 s and cached by the hash of the
+--restart how soon the SA answers again (restart.py), with --takeover how soon a standby's does (takeover.py), with --dist how fast hosts find paths (dist.py).  Peer runs are capped at 120 s and cached by the hash of the
 fabric and of the command; --peer=fresh redoes them.
 """
 import argparse
@@ -432,6 +432,16 @@ def restart_table(bench):
     return 0
 
 
+def takeover_table(bench):
+    import takeover
+    try:
+        bench.machine()
+        takeover.Takeover(bench).run()
+    finally:
+        shutil.rmtree(bench.work, ignore_errors=True)
+    return 0
+
+
 def dist_table(bench):
     import dist
     try:
@@ -451,6 +461,7 @@ def main():
     parser.add_argument("--events", action="store_true", help="what links and nodes lost and back cost, for doc/events.md")
     parser.add_argument("--storm", action="store_true", help="2,000 hosts boot at once, on fmsim; with --quick 64")
     parser.add_argument("--restart", action="store_true", help="killed and started anew: how long till the SA tells a path, on fmsim")
+    parser.add_argument("--takeover", action="store_true", help="the master dies: how long till the standby's SA tells a path, on fmsim")
     parser.add_argument("--dist", action="store_true", help="how fast ibacm answers a host from what fmd publishes, on fmsim")
     parser.add_argument("--stored", action="store_true", help="with --engines: measure nothing, write down what was measured before")
     parser.add_argument("--minutes", type=int, default=0, help="with --engines: no new run of the peer after so many")
@@ -470,6 +481,8 @@ def main():
         return storm_table(bench)
     if args.restart:
         return restart_table(bench)
+    if args.takeover:
+        return takeover_table(bench)
     if args.dist:
         return dist_table(bench)
     names = args.fabric or [n for n, row in FABRICS.items() if row[3] or not args.quick]

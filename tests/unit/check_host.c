@@ -250,11 +250,18 @@ START_TEST(nobody_wants_it)
 	run_ms(10);
 	ck_assert_uint_eq(a.n, 1);
 	ck_assert_uint_eq(wire_get16(a.bytes.item + MAD_STATUS), WIRE_STATUS_BAD_METHOD_ATTR);
+	/* an SM that has ended answers nothing: the request comes back */
+	m = message(mad, WIRE_CLASS_SMP_LID, WIRE_GET, 2, agent);
+	wire_put16(mad + MAD_ATTR, WIRE_ATTR_SM_INFO);
+	ck_assert_int_eq(host_send(a.file, &m), 0);
+	run_ms(3000);
+	ck_assert_uint_eq(a.n, 2);
+	ck_assert_int_eq(a.last.status, ETIMEDOUT);
 	m = message(mad, VENDOR, WIRE_TRAP, 2, agent); /* no answer to that */
 	m.timeout_ms = 0;
 	ck_assert_int_eq(host_send(a.file, &m), 0);
 	run_ms(10);
-	ck_assert_uint_eq(a.n, 1);
+	ck_assert_uint_eq(a.n, 2);
 }
 END_TEST
 

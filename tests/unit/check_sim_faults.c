@@ -84,8 +84,7 @@ START_TEST(test_sm_info)
 	struct wire_sm_info info;
 	uint8_t data[64] = { 0 };
 
-	ck_assert_uint_eq(status_of(smp("\1\3", WIRE_GET, WIRE_ATTR_SM_INFO, 0, NULL)),
-	    WIRE_STATUS_BAD_METHOD_ATTR);
+	ck_assert_ptr_null(smp("\1\3", WIRE_GET, WIRE_ATTR_SM_INFO, 0, NULL));
 	ck_assert_int_eq(sim_set_sm(sim, H3, 7, WIRE_SM_STANDBY, &err), 0);
 	ck_assert_uint_ne(get_port("\1\3", 1).capability_mask & 2, 0);
 	wire_sm_info_get(get("\1\3", WIRE_ATTR_SM_INFO, 0), &info);
@@ -132,7 +131,30 @@ START_TEST(test_two_transports)
 	ck_assert_int_eq(local->ops->send(local, &m, &err), 0);
 	other->ops->close(other);
 	ck_assert_int_eq(local->ops->poll(local, INT64_MAX, &err), 0);
-	ck_assert_uint_eq(status_of(ask(&m)), WIRE_STATUS_BAD_METHOD_ATTR);
+	ck_assert_ptr_null(ask(&m)); /* nor is anybody else asked for it */
+	ck_assert_uint_eq(status_of(smp("\1\3", WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL)), 0);
+}
+END_TEST
+
+/* A program that does not read: the agent answers for its node, and not for the SM.  A host without
+ * power: nothing comes. */
+START_TEST(test_silent_sms)
+{
+	struct transport *other;
+
+	ck_assert_int_eq(sim_attach(sim, H3, 1, &other, &err), 0);
+	other->on_mad = on_mad;
+	ck_assert_int_eq(other->ops->set_is_sm(other, true, &err), 0);
+	n_arrived = 0;
+	ck_assert_ptr_null(smp("\1\3", WIRE_GET, WIRE_ATTR_SM_INFO, 0, NULL));
+	ck_assert_uint_ne(get_port("\1\3", 1).capability_mask & 2, 0);
+	sim_silence(sim, H3, true);
+	ck_assert_int_eq(
+	    other->ops->poll(other, sim_now_ns(sim), &err), 1); /* the question before */
+	ck_assert_ptr_null(smp("\1\3", WIRE_GET, WIRE_ATTR_SM_INFO, 0, NULL));
+	ck_assert_ptr_null(smp("\1\3", WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL));
+	ck_assert_int_eq(other->ops->poll(other, sim_now_ns(sim), &err), 0);
+	other->ops->close(other);
 }
 END_TEST
 
@@ -667,6 +689,7 @@ suite(void)
 	tcase_add_test(lax, test_trap_144);
 	tcase_add_test(lax, test_sm_info);
 	tcase_add_test(lax, test_two_transports);
+	tcase_add_test(lax, test_silent_sms);
 	tcase_add_test(lax, test_reboot);
 	tcase_add_test(lax, test_silence_and_flap);
 	tcase_add_test(lax, test_fate);
