@@ -99,8 +99,8 @@ is_sm_info(const uint8_t *mad)
 	    wire_get16(mad + MAD_ATTR) == WIRE_ATTR_SM_INFO;
 }
 
-/* Nobody wants it: Get and Set are answered, the rest is dropped.  So is SMInfo: newer kernels answer
- * for an SM that has ended, adapters and others do not, and that is the case to be stood. */
+/* Nobody wants it: Get and Set are answered, the rest is dropped.  So is SMInfo: newer kernels
+ * answer for an SM that has ended, others do not, and that is the case to be stood. */
 static void
 turn_away(struct sim_host *h, struct sim_packet *p)
 {
