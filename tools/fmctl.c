@@ -91,7 +91,10 @@ const struct verb fmctl_verbs[] = {
 	    "  --wait               until routes lead over them; the exit code says how it ended\n",
 	    { "what" }, false, "yes wait", NULL, fmctl_show_isolated, NULL },
 	{ "reload", "[--yes] [--wait]", "read the configuration again",
-	    "  --yes                LIDs that are in use may move, as a larger lmc makes them\n"
+	    "  --yes                LIDs that are in use may move, as a larger lmc makes them, "
+	    "and\n"
+	    "                       it is taken though no engine of its chain can route the "
+	    "fabric\n"
 	    "  --wait               until it is in force and the subnet has converged; the exit\n"
 	    "                       code says how it ended\n"
 	    "Exit code 2 with what is wrong where it is refused: the old configuration stays.\n",

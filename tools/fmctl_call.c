@@ -113,6 +113,24 @@ call_effect(const struct ask *a, json_t **result, struct fm_error *err)
 	return call_until_done(a, 50, result, err);
 }
 
+/* A chain that is tried first is asked after by its number. */
+static int
+call_reload(const struct ask *a, json_t **result, struct fm_error *err)
+{
+	int rc = call_once(a, result, err);
+
+	if (rc != 0 || !is_under_way(*result))
+		return rc;
+	json_object_set(a->args, "trial", json_object_get(*result, "trial"));
+	json_decref(*result);
+	*result = NULL;
+	rc = call_until_done(a, 50, result, err);
+	if (rc == 0 && is_under_way(*result))
+		return fm_fail(err, FM_E_SYSTEM,
+		    "the new chain is still being tried after %u s; fmd goes on", patience_s(a));
+	return rc;
+}
+
 /* Of status one part may be asked for. */
 static int
 take_part(const struct ask *a, json_t **result, struct fm_error *err)
@@ -165,6 +183,8 @@ fmctl_call(const struct ask *a, json_t **result, struct fm_error *err)
 
 	if (strcmp(a->command, "verify") == 0)
 		return call_verify(a, result, err);
+	if (strcmp(a->command, "reload") == 0)
+		return call_reload(a, result, err);
 	if (strcmp(a->command, "isolate") == 0 || strcmp(a->command, "restore") == 0)
 		return call_effect(a, result, err);
 	if (strcmp(a->command, "dist") == 0)

@@ -554,6 +554,7 @@ reloaded_json(const struct daemon *d)
 static int
 run_reload(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
+	const json_t *trial = json_object_get(args, "trial");
 	struct daemon *d = arg;
 	struct mistakes all = { 0 };
 	bool yes;
@@ -561,8 +562,14 @@ run_reload(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 
 	if (daemon_read_flag(args, "yes", &yes, err) != 0)
 		return (int)err->kind;
-	rc = daemon_reload(d, yes ? RELOAD_MOVE : RELOAD_REFUSE, &all, err);
-	if (rc == 0)
+	rc = trial != NULL
+	    ? daemon_reload_outcome(d, (uint64_t)json_integer_value(trial), &all, err)
+	    : daemon_reload(d, yes ? RELOAD_MOVE : RELOAD_REFUSE, &all, err);
+	if (rc == RELOAD_TRIED)
+		rc = hand_out(json_pack("{s:b, s:s, s:I}", "reloaded", 0, "state", "judging",
+				  "trial", (json_int_t)daemon_reload_number(d)),
+		    result, err);
+	else if (rc == 0)
 		rc = hand_out(reloaded_json(d), result, err);
 	else if (all.n > 1)
 		rc = hand_out(mistakes_json(&all), result, err);
@@ -623,8 +630,10 @@ static const struct ctl_command commands[] = {
 	    "list; yes: do it; force: cut hosts off",
 	    run_isolate, "what yes force", true, "yes" },
 	{ "restore", "take them in again: what; yes: do it", run_restore, "what yes", true, "yes" },
-	{ "reload", "read the configuration again; yes: LIDs in use may move", run_reload, "yes",
-	    false },
+	{ "reload",
+	    "read the configuration again; yes: LIDs in use may move, and no engine need route; "
+	    "trial: what has become of the one of that number, which was tried first",
+	    run_reload, "yes trial", false },
 	{ 0 },
 };
 

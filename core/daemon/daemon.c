@@ -141,6 +141,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 		daemon_take_registered(d);
 		sweeper_step(d->sweeper);
 		daemon_follow(d);
+		daemon_follow_reload(d);
 		if (d->sa != NULL)
 			sa_server_step(d->sa);
 		if (d->once_done && txn_outstanding(d->txn) == 0) {
@@ -243,8 +244,8 @@ on_reload_signal(evutil_socket_t fd, short what, void *arg)
 	struct fm_error err = { 0 };
 
 	service_tell("RELOADING=1");
-	(void)daemon_reload(d, RELOAD_KEEP, NULL, &err); /* it has been told */
-	service_tell("READY=1");
+	if (daemon_reload(d, RELOAD_KEEP, NULL, &err) != RELOAD_TRIED) /* else when it is over */
+		service_tell("READY=1");
 }
 
 /* Somebody has moved the log away. */
@@ -539,6 +540,7 @@ daemon_fini(struct daemon *d)
 		leave_behind(d);
 	plan_worker_free(d->worker);
 	daemon_forget_foretold(d);
+	daemon_forget_reload(d);
 	ctl_close(d->ctl);
 	sa_server_stop(d->sa);
 	service_unwatch(d->watch);

@@ -43,6 +43,7 @@ struct daemon {
 	struct router router;
 	bool router_ready;
 	struct plan_worker *worker;
+	struct reloading *reloading;   /* settings.c: a chain that is tried, or was; NULL: none */
 	struct conf *next_conf;	       /* read again while a sweep ran: takes effect when it ends */
 	struct sa_server *sa;	       /* NULL: dry run */
 	struct publisher *publisher;   /* administer.c */
@@ -88,14 +89,24 @@ int daemon_read_conf(const struct daemon *d, int64_t load_ms, struct mistakes *a
 void daemon_take_conf(struct daemon *d, struct conf *fresh);
 /* Read the configuration again; on failure the old one stays, which is told.  While a sweep
  * runs the new one waits for its end.  Where its LMCs would move LIDs that are in use: as `moves`
- * says.  all: as of daemon_read_conf(). */
+ * says.  A chain without the built-in up/down is tried on the fabric first, beside the loop, but
+ * where `moves` is RELOAD_MOVE: RELOAD_TRIED then, and daemon_follow_reload() goes on.  all: as of
+ * daemon_read_conf(). */
 enum reload_moves {
 	RELOAD_REFUSE, /* FM_E_CONFIG with how many, of which nodes */
 	RELOAD_KEEP,   /* the LMCs stay as they are, which is told */
 	RELOAD_MOVE
 };
+#define RELOAD_TRIED 1
 int daemon_reload(
     struct daemon *d, enum reload_moves moves, struct mistakes *all, struct fm_error *err);
+uint64_t daemon_reload_number(const struct daemon *d); /* of the last that was tried; 0: none */
+/* What has become of it: 0, RELOAD_TRIED, or why it was refused, with its engines in all. */
+int daemon_reload_outcome(
+    const struct daemon *d, uint64_t number, struct mistakes *all, struct fm_error *err);
+/* A trial that has ended: the configuration takes effect, or is refused. */
+void daemon_follow_reload(struct daemon *d);
+void daemon_forget_reload(struct daemon *d); /* when the worker has been freed */
 /* Let the loop look at its work soon. */
 void daemon_wake(struct daemon *d);
 

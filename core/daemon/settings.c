@@ -8,11 +8,21 @@
  */
 #include "core/daemon/daemon.h"
 #include "core/daemon/dump.h"
+#include "core/daemon/service.h"
+#include "core/route/trial.h"
 #include "core/text/mistakes.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
 #define RELOAD_MS 1500 /* for engines to be loaded: the loop waits */
+
+static struct route_settings
+routing_of(const struct conf *c)
+{
+	return (struct route_settings){ .n_vls = (uint8_t)c->n_vls,
+		.sl_model = (enum verify_sl_model)c->sl_model,
+		.ar_max_groups = c->ar_enable ? (uint16_t)c->ar_max_groups : 0 };
+}
 
 void
 daemon_settings(const struct daemon *d, struct sweep_settings *s)
@@ -54,9 +64,7 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	s->partitions = c->partitions;
 	s->part_enforce = (enum part_enforce)c->part_enforce;
 	s->keep_pkey_indexes = c->keep_pkey_indexes;
-	s->routing = (struct route_settings){ .n_vls = (uint8_t)c->n_vls,
-		.sl_model = (enum verify_sl_model)c->sl_model,
-		.ar_max_groups = c->ar_enable ? (uint16_t)c->ar_max_groups : 0 };
+	s->routing = routing_of(c);
 	s->reassign_lids = c->reassign_lids;
 	s->lid_linger_ms = c->lid_linger_ms;
 	s->drain = (enum plan_drain)c->drain;
@@ -182,15 +190,67 @@ say_restart(struct daemon *d, const struct conf *fresh)
 		    "%s: read when fmd starts: the change needs a restart", keys);
 }
 
-static int
-read_again(struct daemon *d, enum reload_moves how, struct mistakes *all, struct fm_error *err)
-{
-	struct conf *fresh;
-	int rc = daemon_read_conf(d, RELOAD_MS, all, &fresh, err);
+/* A chain that is tried, on the fabric as it was last planned, before it takes effect. */
+struct reloading {
+	uint64_t number;	    /* of the trial, for who asks what has become of it */
+	struct trial *trial;	    /* NULL: it is over */
+	struct conf *fresh;	    /* likewise */
+	bool again;		    /* asked for once more meanwhile: it is read again then */
+	enum reload_moves how;	    /* that time */
+	struct trial_result result; /* when it is over, as are: */
+	int rc;
+	struct fm_error err;
+};
 
-	if (rc != 0)
-		return rc;
-	if ((rc = judge(d, fresh, how, err)) != 0 || (rc = daemon_open_files(fresh, err)) != 0) {
+/* Could it leave us without an engine that routes?  Whoever insists is not asked. */
+static bool
+wants_trial(const struct daemon *d, const struct conf *fresh, enum reload_moves how)
+{
+	const struct plan *p = sweeper_plan(d->sweeper);
+
+	return how != RELOAD_MOVE && !fresh->fallback && fresh->chain.mark != d->conf->chain.mark &&
+	    d->ha.state == WIRE_SM_MASTER && d->worker != NULL && p != NULL && p->tables != NULL;
+}
+
+/* Takes fresh, if it is 0. */
+static int
+begin_trial(struct daemon *d, struct conf *fresh, struct fm_error *err)
+{
+	struct plan *p = (struct plan *)(uintptr_t)sweeper_plan(d->sweeper); /* shared by count */
+	struct route_settings set = routing_of(fresh);
+	struct plan_request q = { .snap = p->snap,
+		.set = &set,
+		.chain = &fresh->chain,
+		.regions = &fresh->regions,
+		.prev = p,
+		.anew = PLAN_BY_CHAIN,
+		.now_ms = d->transport->ops->now_ns(d->transport) / 1000000,
+		.linger_ms = fresh->lid_linger_ms,
+		.drain = (enum plan_drain)fresh->drain,
+		.rebalance = PLAN_REBALANCE_NEVER };
+	struct reloading *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for a trial of the chain");
+	r->trial = trial_start(d->worker, &d->router, &q, err);
+	if (r->trial == NULL) {
+		free(r);
+		return (int)err->kind;
+	}
+	r->number = daemon_reload_number(d) + 1;
+	r->fresh = fresh;
+	daemon_forget_reload(d);
+	d->reloading = r;
+	log_notice("daemon", "the new chain is tried on the fabric before it takes effect");
+	return 0;
+}
+
+static int
+take_when_idle(struct daemon *d, struct conf *fresh, struct fm_error *err)
+{
+	int rc = daemon_open_files(fresh, err);
+
+	if (rc != 0) {
 		conf_put(fresh);
 		return rc;
 	}
@@ -205,14 +265,156 @@ read_again(struct daemon *d, enum reload_moves how, struct mistakes *all, struct
 	return 0;
 }
 
+static int
+read_again(struct daemon *d, enum reload_moves how, struct mistakes *all, struct fm_error *err)
+{
+	struct conf *fresh;
+	int rc = daemon_read_conf(d, RELOAD_MS, all, &fresh, err);
+
+	if (rc != 0)
+		return rc;
+	rc = judge(d, fresh, how, err);
+	if (rc == 0 && !wants_trial(d, fresh, how))
+		return take_when_idle(d, fresh, err);
+	if (rc == 0 && (rc = begin_trial(d, fresh, err)) == 0)
+		return RELOAD_TRIED;
+	conf_put(fresh);
+	return rc;
+}
+
+/* Not taken: told, once. */
+static int
+refuse(struct daemon *d, const struct fm_error *why, struct fm_error *err)
+{
+	fm_fail(err, why->kind, "%.220s; the old configuration stays", why->msg);
+	events_add(d->events, FM_LOG_ERR, "daemon", NULL, "%s", err->msg);
+	return (int)err->kind;
+}
+
 int
 daemon_reload(struct daemon *d, enum reload_moves moves, struct mistakes *all, struct fm_error *err)
 {
+	struct reloading *r = d->reloading;
 	struct fm_error why = { 0 };
+	int rc;
 
-	if (read_again(d, moves, all, &why) == 0)
+	if (r != NULL && r->trial != NULL) {
+		r->again = true;
+		r->how = moves;
+		return RELOAD_TRIED;
+	}
+	rc = read_again(d, moves, all, &why);
+	return rc < 0 ? refuse(d, &why, err) : rc;
+}
+
+uint64_t
+daemon_reload_number(const struct daemon *d)
+{
+	return d->reloading != NULL ? d->reloading->number : 0;
+}
+
+static void
+explain_refusal(const struct plan_refusal *one, struct fm_error *out)
+{
+	fm_fail(out, FM_E_CONFIG, "engine %.40s: %.180s", one->engine, one->reason);
+}
+
+int
+daemon_reload_outcome(
+    const struct daemon *d, uint64_t number, struct mistakes *all, struct fm_error *err)
+{
+	const struct reloading *r = d->reloading;
+	struct fm_error one = { 0 };
+
+	if (r == NULL || number == 0 || number > r->number)
+		return fm_fail(err, FM_E_CONFIG, "no reload is tried under this number");
+	if (r->trial != NULL)
+		return RELOAD_TRIED;
+	if (r->rc == 0)
 		return 0;
-	fm_fail(err, why.kind, "%.220s; the old configuration stays", why.msg);
-	events_add(d->events, FM_LOG_ERR, "daemon", NULL, "%s", err->msg);
-	return (int)err->kind;
+	for (uint32_t i = 0; r->result.no_engine && i < r->result.n_refused; i++) {
+		explain_refusal(&r->result.refused[i], &one);
+		(void)mistakes_note(all, &one);
+	}
+	one = r->err;
+	one.kind = FM_E_CONFIG;
+	(void)mistakes_note(all, &one);
+	*err = r->err;
+	return r->rc;
+}
+
+/* Is an engine of the chain fit for the fabric? */
+static int
+judge_trial(const struct trial_result *t, struct fm_error *err)
+{
+	struct fm_error one = { 0 };
+
+	if (!t->no_engine)
+		return t->rc != 0 ? (*err = t->err, t->rc) : 0;
+	for (uint32_t i = 0; i < t->n_refused; i++) {
+		explain_refusal(&t->refused[i], &one);
+		log_warn("daemon", "the new chain: %s", one.msg);
+	}
+	return fm_fail(err, FM_E_CONFIG,
+	    "no engine of the new chain can route the fabric, and fallback = no: fmctl reload "
+	    "--yes takes it all the same, and the routes in force are mended");
+}
+
+/* One that was asked for meanwhile; another trial takes the place of this one. */
+static void
+reload_again(struct daemon *d, enum reload_moves how)
+{
+	struct fm_error err = { 0 };
+	int rc = daemon_reload(d, how, NULL, &err);
+
+	if (rc == RELOAD_TRIED)
+		return;
+	d->reloading->result.no_engine = false; /* that is of the one before */
+	d->reloading->rc = rc;
+	d->reloading->err = err;
+	service_tell("READY=1");
+}
+
+void
+daemon_follow_reload(struct daemon *d)
+{
+	struct reloading *r = d->reloading;
+	const struct trial_result *t =
+	    r != NULL && r->trial != NULL ? trial_result(r->trial) : NULL;
+	struct fm_error why = { 0 };
+	struct conf *fresh;
+
+	if (t == NULL)
+		return;
+	r->result = *t;
+	trial_free(r->trial);
+	r->trial = NULL;
+	fresh = r->fresh;
+	r->fresh = NULL;
+	if (r->again) {
+		conf_put(fresh);
+		reload_again(d, r->how);
+		return;
+	}
+	r->rc = judge_trial(&r->result, &why);
+	if (r->rc == 0)
+		r->rc = take_when_idle(d, fresh, &why);
+	else
+		conf_put(fresh);
+	if (r->rc != 0)
+		(void)refuse(d, &why, &r->err);
+	service_tell("READY=1");
+}
+
+void
+daemon_forget_reload(struct daemon *d)
+{
+	struct reloading *r = d->reloading;
+
+	if (r == NULL)
+		return;
+	trial_free(r->trial);
+	conf_put(r->fresh);
+	free(r);
+	d->reloading = NULL;
 }

@@ -48,6 +48,9 @@ compare(struct trial *t, const struct plan *plan)
 	struct trial_result *r = &t->result;
 	int rc;
 
+	r->no_engine = plan->tables == NULL || plan->mended;
+	for (; r->n_refused < plan->refused.n && r->n_refused < TRIAL_REFUSALS; r->n_refused++)
+		r->refused[r->n_refused] = plan->refused.item[r->n_refused];
 	if (plan->tables == NULL)
 		return fm_fail(
 		    &r->err, FM_E_TOPOLOGY, "no engine of the chain could route what is left");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * core/route/trial.h - a plan that is made to be looked at, and put away: what would the fullest
- * link be?
+ * link be, would an engine of this chain route?
  *
  * It is made on the thread of all plans, after those that are asked for; one that is asked for
  * meanwhile waits until it has been made.
@@ -20,13 +20,18 @@ struct trial_link {
 	char from[65], to[65];
 };
 
+#define TRIAL_REFUSALS 8
+
 struct trial_result {
 	int rc; /* 0, or what went wrong, with err */
 	struct fm_error err;
 	struct trial_link before, after; /* by q->prev, and by what would be made */
 	uint64_t unreachable_pairs;	 /* after */
 	char engine[64];
-	const char *how; /* "kept", "repaired", "routed anew" */
+	const char *how;    /* "kept", "repaired", "routed anew" */
+	bool no_engine;	    /* of the chain routes: the plan is a mended one, or has no tables */
+	uint32_t n_refused; /* the first engines that did not */
+	struct plan_refusal refused[TRIAL_REFUSALS];
 };
 
 /* q->snap is routed after q->prev, which has tables.  References are taken to both, and the route

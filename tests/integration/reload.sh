@@ -68,6 +68,39 @@ fmctl reload >out || stop "fmctl reload of a good file"
 await is_engine minhop
 echo "ok: what is right does"
 
+# A chain of which no engine routes is tried first, and refused with each engine's reason.
+echo 'chain = { "fattree" }' >fmd.conf
+fmctl reload >out || stop "fmctl reload of fattree"
+await is_engine fattree
+printf 'chain = { "torus2qos", "hyperx" }\nfallback = no\n' >fmd.conf
+rc=0
+fmctl reload >out 2>err || rc=$?
+[ $rc = 2 ] || stop "a chain that cannot route: fmctl reload exits with $rc: $(cat out err)"
+for words in 'engine torus2qos: the switches form no mesh' 'engine hyperx: ' 'fmctl reload --yes takes it all the same' 'the old configuration stays'; do
+	grep -qF -- "$words" err || stop "fmctl reload does not say \"$words\": $(cat err)"
+done
+n_stays=$(stays)
+kill -HUP $daemon
+await stays_again "$n_stays"
+grep 'the old configuration stays' log | tail -n 1 | grep -q 'no engine of the new chain can route the fabric' || stop "SIGHUP says nothing of the chain"
+grep -q 'the new chain: engine torus2qos: the switches form no mesh' log || stop "nor of its engine"
+fmctl sweep --wait >out || stop "fmctl sweep: $(cat out)"
+is_engine fattree || stop "after a chain that cannot route it routes with $(engine)"
+fmctl routes >out
+! grep -q '^mended' out || stop "nothing is mended: $(cat out)"
+fmctl reload --yes >out 2>err || stop "fmctl reload --yes: $(cat err)"
+is_mended() { fmctl routes >out && grep -q '^mended  *not as configured' out; }
+await is_mended
+grep -q '^refused  *torus2qos: the switches form no mesh' out || stop "routes does not say who refused: $(cat out)"
+is_engine fattree || stop "it mends $(engine)"
+fmctl status >out
+grep -q '^routing  *fattree.*; not as configured: no engine of the chain can (fmctl routes)' out || stop "status does not say it: $(cat out)"
+printf 'chain = { "updn" }\nfallback = no\n' >fmd.conf
+fmctl reload >out 2>err || stop "fmctl reload of a chain that can route: $(cat err)"
+await is_engine updn
+! is_mended || stop "it is as configured: $(cat out)"
+echo "ok: a chain is tried first"
+
 # Debug lines of the sweep of the last reload, which sets something in every port.
 reloads() { grep -c 'has been reloaded' log; }
 reloads_again() { [ "$(reloads)" -gt "$1" ]; }
