@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/engine/fallback.h"
+#include "lab/judge/metrics.h"
 #include "lab/judge/props.h"
 #include "lib/error.h"
 #include "tests/engine/routed.h"
@@ -522,6 +523,48 @@ START_TEST(roots_and_ids_order_the_switches)
 }
 END_TEST
 
+/* Routes on the fullest link for each on the average one. */
+static double
+crowding_of(const struct fm_engine *engine, struct snapshot *snap, const struct setting *setting)
+{
+	struct metrics_request how = { .ebb_samples = 1 };
+	struct fm_error err = { 0 };
+	struct metrics m = { 0 };
+	struct routed r;
+
+	route_with(&r, engine, snapshot_get(snap), setting, 1);
+	ck_assert_int_eq(r.rc, 0);
+	ck_assert_int_eq(
+	    metrics_compute(r.snap, &r.tables->t, &how, r.router.workers, &m, &err), 0);
+	routed_fini(&r);
+	return (double)m.load_max / m.load_avg;
+}
+
+/* As OpenSM's does, a seed chooses among the least loaded: trees stay as balanced as without. */
+START_TEST(scatter_ports_keeps_the_balance)
+{
+	static const struct fabric trees[] = { { "pgft 2 12,12 1,12 1,1", 0, 0 },
+		{ "pgft 3 6,6,6 1,6,6 1,1,1", 0, 0 } };
+	static const char *const seeds[] = { "7", "8", "11", "13" };
+
+	for (size_t i = 0; i < sizeof(trees) / sizeof(*trees); i++) {
+		struct snapshot *snap = make(&trees[i], false);
+
+		for (size_t k = 0; k < sizeof(seeds) / sizeof(*seeds); k++) {
+			struct setting seed = { "scatter_ports", { seeds[k] } };
+
+			for (size_t e = 0; e < 2; e++) {
+				double crowding = crowding_of(engines[e], snap, &seed);
+
+				ck_assert_msg(crowding <= 1.1, "%s by %s, seed %s: %.3f",
+				    trees[i].words, engines[e]->name, seeds[k], crowding);
+			}
+		}
+		snapshot_put(snap);
+	}
+}
+END_TEST
+
 START_TEST(scatter_ports_is_a_seed)
 {
 	struct fabric f = { "pgft 3 4,4,4 1,4,4 1,1,1", 0, 1 };
@@ -612,6 +655,7 @@ main(void)
 	tcase_add_test(c, given_roots_stay_roots);
 	tcase_add_test(c, roots_and_ids_order_the_switches);
 	tcase_add_test(c, scatter_ports_is_a_seed);
+	tcase_add_test(c, scatter_ports_keeps_the_balance);
 	suite_add_tcase(suite, c);
 	return run_suite(suite);
 }

@@ -58,8 +58,8 @@ struct fm_choice_options {
 		.name = "scatter_ports", .type = FM_OPT_INT, \
 		.offset = offsetof(of, member.scatter_ports), .def = "0", .min = 0, \
 		.max = INT64_MAX, \
-		.help = "Seed, best a prime, by which equal next steps are chosen at random; 0 " \
-			"balances them." \
+		.help = "Seed, best a prime, by which one is chosen at random of the next " \
+			"steps that bear the least; 0 balances all of the path." \
 	}
 
 /* Options to a choice; what names nothing in this fabric is logged and left out.

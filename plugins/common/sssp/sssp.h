@@ -27,7 +27,7 @@
 /* How to choose among equal next steps; all zero: balanced by load. */
 struct fm_choice {
 	bool by_digits;	  /* on trees, if nothing below is set (balance.h) */
-	uint64_t scatter; /* other than 0: by chance of this seed, whatever the fabric */
+	uint64_t scatter; /* other than 0: equally loaded ones by chance of this seed */
 	/* destinations that come before all others, in this order: each finds the
 	 * links as those before have left them */
 	const fm_end *first; /* [n_first] each at most once */

@@ -40,7 +40,7 @@ struct greedy {
 	/* of the destination in hand */
 	struct fm_steps steps;
 	struct fm_divergence divergence;
-	uint64_t scatter;  /* 0 = by load */
+	uint64_t scatter;  /* seed of the turns among equals; 0: as the links stand */
 	uint32_t offset;   /* of the LID */
 	double mean;	   /* load of a link, at least one route */
 	fm_link *next;	   /* [n_switches] of the LID: one of the trees of divergence */
@@ -69,16 +69,29 @@ is_better(const struct merit *a, const struct merit *b)
 	return a->turn < b->turn;
 }
 
+/* Of going to a neighbour by the link, and on from there; what scatters asks for the load of the
+ * link alone, as OpenSM does: what lies behind it would leave few choices. */
 static double
-cost_of(const struct greedy *g, fm_link l, uint16_t lid)
+cost_of(const struct greedy *g, fm_link l, fm_sw to)
 {
 	double load = (double)g->load[l] + 1;
 
-	if (g->plan->rule.detours)
-		return fm_detour_cost((double)g->load[l] / g->mean);
 	if (g->scatter != 0)
-		load = (double)(fm_mix64(g->scatter ^ ((uint64_t)l << 16 | lid)) >> 40);
-	return load * load;
+		return load;
+	if (g->plan->rule.detours)
+		return fm_detour_cost((double)g->load[l] / g->mean) + g->cost[to];
+	return load * load + g->cost[to];
+}
+
+/* Of a LID all switches like the same neighbours, so that the hosts of a switch, which follow one
+ * another, come down to it by different ways; of several cables each switch likes its own. */
+static uint32_t
+turn_by_chance(const struct greedy *g, fm_link l, uint16_t lid)
+{
+	uint64_t neighbour = g->fab->link_to[l];
+
+	return (uint32_t)fm_mix64(g->scatter ^ (neighbour << 16 | lid)) << 8 |
+	    (uint8_t)fm_mix64(g->scatter ^ ((uint64_t)l << 16 | lid));
 }
 
 /* Where the link stands among equals. */
@@ -88,6 +101,8 @@ turn_of(const struct greedy *g, fm_sw u, fm_link l, uint16_t lid)
 	const fm_link *first = g->fab->sw_first_link + u;
 	uint32_t n = first[1] - first[0], turn = l - first[0];
 
+	if (g->scatter != 0)
+		return turn_by_chance(g, l, lid);
 	if (g->plan->choice.search != NULL)
 		turn = g->plan->choice.search[l];
 	if (g->plan->choice.shift)
@@ -105,7 +120,7 @@ choose(struct greedy *g, fm_sw u, uint16_t lid)
 		if (!fm_is_step(&g->steps, u, a))
 			continue;
 		for (fm_link l = g->arcs->link[a]; l < g->arcs->link[a + 1]; l++) {
-			struct merit m = { .cost = cost_of(g, l, lid) + g->cost[g->arcs->to[a]],
+			struct merit m = { .cost = cost_of(g, l, g->arcs->to[a]),
 				.turn = turn_of(g, u, l, lid) };
 
 			if (!fm_is_step_link(&g->steps, a, l))
@@ -274,7 +289,20 @@ is_in_turn(const struct greedy *g, fm_end e, bool hosts)
 	    g->fab->end_sw[e] != FM_NONE;
 }
 
-/* Those listed, then the first of every switch, then the second of every one ... */
+/* The next end of the switch, if it has one. */
+static bool
+take_next(const struct greedy *g, bool hosts, fm_sw s, fm_end *at, fm_end *next)
+{
+	fm_end last = g->fab->sw_first_end[s + 1];
+
+	while (*at < last && (!is_in_turn(g, *at, hosts) || fm_bit_test(g->listed, *at)))
+		(*at)++;
+	*next = *at;
+	return *at < last && (*at)++ < last;
+}
+
+/* Those listed, then the first of every switch, then the second of every one ...; what scatters
+ * takes switch by switch. */
 static uint32_t
 list_in_turn(const struct greedy *g, bool hosts, fm_end *at, fm_end *list)
 {
@@ -287,13 +315,12 @@ list_in_turn(const struct greedy *g, bool hosts, fm_end *at, fm_end *list)
 	memcpy(at, fab->sw_first_end, fab->n_switches * sizeof(*at));
 	do {
 		before = n;
-		for (fm_sw s = 0; s < fab->n_switches; s++) {
-			while (at[s] < fab->sw_first_end[s + 1] &&
-			    (!is_in_turn(g, at[s], hosts) || fm_bit_test(g->listed, at[s])))
-				at[s]++;
-			if (at[s] < fab->sw_first_end[s + 1])
-				list[n++] = at[s]++;
-		}
+		for (fm_sw s = 0; s < fab->n_switches; s++)
+			while (take_next(g, hosts, s, &at[s], &list[n])) {
+				n++;
+				if (g->plan->choice.scatter == 0)
+					break;
+			}
 	} while (n > before);
 	return n;
 }
