@@ -138,6 +138,7 @@ print_others(const struct opensm *o, FILE *out)
 	}
 	print_told(o, OPENSM_ABSENT, out);
 	print_told(o, OPENSM_STRAY, out);
+	print_told(o, OPENSM_HINT, out);
 }
 
 static bool

@@ -139,6 +139,17 @@ warn_strays(const struct opensm *o, const char *path)
 }
 
 static void
+warn_hints(const struct opensm *o, const char *path)
+{
+	for (size_t i = 0; i < o->told[OPENSM_HINT].n; i++) {
+		struct fm_error at;
+
+		place(path, &o->told[OPENSM_HINT].item[i], &at);
+		log_warn("conf", "%s", at.msg);
+	}
+}
+
+static void
 tell_absent(const struct opensm *o, const char *path)
 {
 	for (size_t i = 0; i < o->told[OPENSM_ABSENT].n; i++) {
@@ -181,6 +192,7 @@ take(struct conf_private *self, struct opensm *o, const char *path, struct fm_er
 	}
 	if (path != NULL)
 		warn_strays(o, path);
+	warn_hints(o, path);
 	tell_absent(o, path);
 	return told_end(self, &told, err);
 }

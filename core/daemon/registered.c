@@ -63,6 +63,7 @@ settings_of(const struct daemon *d, struct registry_settings *set)
 	set->max_subscriptions = (uint32_t)c->max_subscriptions;
 	set->drop_subscriptions = c->drop_event_subscriptions;
 	set->groups.closed = d->registered->no_multicast;
+	set->groups.life = (uint8_t)c->path_life;
 	set->groups.max_joins = (uint32_t)c->max_joins;
 	set->groups.gid_prefix = (uint64_t)c->subnet_prefix;
 	set->groups.share_mlids = (uint16_t)c->ipv6_snm_mlids;

@@ -76,6 +76,7 @@ struct opensm_remark {
 enum opensm_told {
 	OPENSM_BAD,    /* unknown keys, values of another form */
 	OPENSM_STRAY,  /* keys without counterpart */
+	OPENSM_HINT,   /* keys that are taken, and need something beside */
 	OPENSM_ABSENT, /* default files, where a site has them, not there */
 	OPENSM_N_TOLD
 };
@@ -97,6 +98,7 @@ struct opensm {
 	FM_VEC(struct opensm_line) lines; /* of each key the last */
 	FM_VEC(struct opensm_setting) settings;
 	FM_VEC(struct opensm_remark) told[OPENSM_N_TOLD];
+	bool of_mlnx_ofed; /* the file has keys of it: an unknown one may be another */
 	bool out_of_memory;
 };
 void opensm_init(struct opensm *o, struct fm_arena *mem, const struct engine_set *engines);

@@ -155,6 +155,34 @@ keep(struct opensm *o, struct opensm_line l)
 	o->out_of_memory |= !fm_vec_push(&o->lines, l);
 }
 
+/* The name that a line begins with. */
+static void
+name_of(const struct fm_lines *in, char *name, size_t room)
+{
+	size_t n = 0, bytes = (size_t)(in->end - in->at);
+
+	while (n < bytes && strchr(BLANKS "=", in->at[n]) == NULL)
+		n++;
+	snprintf(name, room, "%.*s", (int)n, in->at);
+}
+
+/* Is there any key of MLNX_OFED's?  It has more than fmd knows of, and more with every release. */
+static bool
+is_of_mlnx_ofed(const char *text, size_t n)
+{
+	struct fm_lines in = fm_lines(text, n);
+	char name[64];
+
+	while (fm_next_line(&in)) {
+		if (fm_line_is_over(&in))
+			continue;
+		name_of(&in, name, sizeof(name));
+		if (opensm_foreign_key(name) != NULL)
+			return true;
+	}
+	return false;
+}
+
 static void
 blame_unknown(struct opensm *o, const struct opensm_line *l, const char *name)
 {
@@ -175,7 +203,12 @@ blame_unknown(struct opensm *o, const struct opensm_line *l, const char *name)
 	for (size_t i = 0; opensm_key(i) != NULL; i++)
 		suggest_offer(&s, opensm_key(i)->name);
 	near = suggest_best(&s);
-	if (near != NULL)
+	if (o->of_mlnx_ofed)
+		opensm_tell(o, OPENSM_STRAY, l,
+		    "%.60s is not known, as keys of MLNX_OFED may be, which the file has%s%s%s", name,
+		    near != NULL ? ": did you mean " : "", near != NULL ? near : "",
+		    near != NULL ? "?" : "");
+	else if (near != NULL)
 		opensm_tell(o, OPENSM_BAD, l, "unknown key %.60s: did you mean %s?", name, near);
 	else
 		opensm_tell(o, OPENSM_BAD, l,
@@ -229,9 +262,9 @@ opensm_read(struct opensm *o, const char *text, size_t n)
 {
 	struct fm_lines in = fm_lines(text, n);
 
+	o->of_mlnx_ofed = is_of_mlnx_ofed(text, n);
 	while (fm_next_line(&in)) {
 		char *line, name[64];
-		size_t bytes;
 
 		end_at_comment(&in);
 		if (fm_line_is_over(&in))
@@ -245,9 +278,9 @@ opensm_read(struct opensm *o, const char *text, size_t n)
 		line[in.end - in.at] = '\0';
 		if (strncmp(line, BARE_COMMENT, strlen(BARE_COMMENT)) == 0)
 			continue;
-		bytes = strcspn(line, BLANKS "=");
-		snprintf(name, sizeof(name), "%.*s", (int)bytes, line);
-		take(o, (struct opensm_line){ .line = in.line }, name, conf_trim(line + bytes));
+		name_of(&in, name, sizeof(name));
+		take(o, (struct opensm_line){ .line = in.line }, name,
+		    conf_trim(line + strcspn(line, BLANKS "=")));
 	}
 }
 

@@ -322,11 +322,32 @@ set_log_level(struct opensm *o, const struct opensm_line *l)
 		opensm_set(o, l, NULL, "debug", "all");
 }
 
+/* The unit has fmd write into few folders (ProtectSystem=strict in conf/fmd.service.in). */
+static void
+hint_at_unit(struct opensm *o, const struct opensm_line *l)
+{
+	static const char *const own[] = { "/var/log/fmd/", "/var/lib/fmd/", "/run/fmd/", "/tmp/",
+		"/var/tmp/" };
+	size_t n = (size_t)(base_name(l->value) - l->value);
+
+	if (*l->value != '/')
+		return;
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (strncmp(l->value, own[i], strlen(own[i])) == 0)
+			return;
+	opensm_tell(o, OPENSM_HINT, l,
+	    "%s %.80s: as a service fmd may write below /var/log/fmd only: write a path there, or "
+	    "ReadWritePaths=%.*s in fmd.service.d/*.conf",
+	    l->key->name, l->value, (int)(n > 1 ? n - 1 : n), l->value);
+}
+
 static void
 set_log_file(struct opensm *o, const struct opensm_line *l)
 {
-	if (strcmp(l->value, "stdout") != 0 && strcmp(l->value, "stderr") != 0)
-		opensm_set(o, l, NULL, l->key->to, l->value);
+	if (strcmp(l->value, "stdout") == 0 || strcmp(l->value, "stderr") == 0)
+		return;
+	opensm_set(o, l, NULL, l->key->to, l->value);
+	hint_at_unit(o, l);
 }
 
 /* The least code that is at least so long, in nanoseconds; max: for ever. */
@@ -384,6 +405,13 @@ opensm_set_life(struct opensm *o, const struct opensm_line *l, unsigned max, boo
 }
 
 static void
+set_both(struct opensm *o, const struct opensm_line *l)
+{
+	opensm_set(o, l, NULL, l->key->to, l->value);
+	opensm_set(o, l, NULL, l->key->or_to, l->value);
+}
+
+static void
 set_special(struct opensm *o, const struct opensm_line *l)
 {
 	const char *name = l->key->name;
@@ -407,6 +435,8 @@ set_special(struct opensm *o, const struct opensm_line *l)
 		set_log_file(o, l);
 	else if (strcmp(name, "max_wire_smps") == 0)
 		opensm_set(o, l, NULL, l->key->to, number_of(l) == 0 ? "4096" : l->value);
+	else if (strcmp(name, "subnet_timeout") == 0)
+		set_both(o, l);
 }
 
 void

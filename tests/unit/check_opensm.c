@@ -272,6 +272,8 @@ static const struct {
 	{ "m_key_lookup FALSE\ndo_mesh_analysis TRUE\n", "" },
 	{ "subnet_prefix 0xfec0000000000001\nm_key_lease_period 60\n",
 	    "subnet_prefix = 0xfec0000000000001 | m_key_lease_period = 60" },
+	{ "subnet_timeout 20\n", "subnet_timeout = 20 | path_life = 20" },
+	{ "subnet_timeout 18\n", "" },
 	{ "leaf_head_of_queue_lifetime 0x0f\n", "leaf_head_of_queue_lifetime = 0x0f" },
 	{ "routing_engine updn\n", "chain = { 'updn' }" },
 	{ "routing_engine \"ftree, updn\"\n", "chain = { 'ftree', 'updn' }" },
@@ -587,6 +589,9 @@ END_TEST
 /* OpenSM 3.3.24 passes over MLNX_OFED's keys with a word each; here they are told as one group. */
 START_TEST(keys_of_mlnx_ofed)
 {
+	static const char *const lone[] = { "mepi_cache_enabled TRUE\n",
+		"improved_lmc_path_distribution TRUE\n", "nvl_hbf_mode 0\n" };
+
 	conf_put(
 	    load("lmc 1\nar_mode 1\nhm_unhealthy_ports_checks TRUE\nmlnx_congestion_control 0\n"
 		 "max_wire_smps_per_device 2\nvirt_enabled 2\n"));
@@ -602,9 +607,37 @@ START_TEST(keys_of_mlnx_ofed)
 	    "of fmd.conf's form says it\n"
 	    "opensm.conf:6: virt_enabled is MLNX_OFED's: fmd leaves virtual ports alone\n");
 	said[0] = '\0';
+	/* where its keys are, one more of a later release is no mistake, nor one that looks like one */
+	conf_put(load("lmc 1\nmax_seq_redisc 2\nnew_in_26 x\nsm_prioritty 5\nar_mode 1\n"));
+	ck_assert_str_eq(said,
+	    "opensm.conf: keys that are passed over: n=4\n"
+	    "opensm.conf:2: max_seq_redisc is MLNX_OFED's: what changes while it is discovered is "
+	    "read again alone\n"
+	    "opensm.conf:3: new_in_26 is not known, as keys of MLNX_OFED may be, which the file "
+	    "has\n"
+	    "opensm.conf:4: sm_prioritty is not known, as keys of MLNX_OFED may be, which the file "
+	    "has: did you mean sm_priority?\n"
+	    "opensm.conf:5: ar_mode is MLNX_OFED's: adaptive_routing in a file of fmd.conf's form "
+	    "says it\n");
+	said[0] = '\0';
+	for (size_t i = 0; i < sizeof(lone) / sizeof(*lone); i++)
+		conf_put(load(lone[i]));
+	said[0] = '\0';
 	/* a misspelt one of OpenSM's is a mistake */
 	ck_assert_str_eq(message("lmc 1\nsm_prioritty 5\n"),
 	    "opensm.conf:2: unknown key sm_prioritty: did you mean sm_priority?");
+}
+END_TEST
+
+/* The unit lets fmd write into few folders. */
+START_TEST(a_log_file_beside_the_units_folders_is_warned_of)
+{
+	conf_put(load("log_file /var/log/fmd/x.log\n"));
+	ck_assert_str_eq(said, "");
+	conf_put(load("lmc 1\nlog_file /var/log/x.log\n"));
+	ck_assert_str_eq(said,
+	    "opensm.conf:2: log_file /var/log/x.log: as a service fmd may write below /var/log/fmd "
+	    "only: write a path there, or ReadWritePaths=/var/log in fmd.service.d/*.conf\n");
 }
 END_TEST
 
@@ -926,6 +959,7 @@ main(void)
 	tcase_add_test(tc, keys_without_counterpart_are_told_together);
 	tcase_add_test(tc, keys_of_the_cache);
 	tcase_add_test(tc, keys_of_mlnx_ofed);
+	tcase_add_test(tc, a_log_file_beside_the_units_folders_is_warned_of);
 	tcase_add_test(tc, a_mistake_below_a_folder_with_a_blank);
 	tcase_add_test(tc, the_import_means_the_same);
 	tcase_add_test(tc, only_its_form_is_imported);
