@@ -82,10 +82,10 @@ plugins_engines_dragonfly_la_SOURCES = $(dragonfly_sources)
 plugins_engines_dragonfly_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_dragonfly_la_LIBADD = libfmcommon.la
 
-# The skeleton needs nothing but fmd/engine.h.
-plugin_LTLIBRARIES += plugins/engines/template.la
+# The skeleton needs nothing but fmd/engine.h.  It is to be copied, not to route: it is not installed.
+noinst_LTLIBRARIES += plugins/engines/template.la
 plugins_engines_template_la_SOURCES = plugins/engines/template/template.c
-plugins_engines_template_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_template_la_LDFLAGS = $(engine_ldflags) -rpath $(plugindir)
 
 plugin_LTLIBRARIES += plugins/engines/sssp.la
 plugins_engines_sssp_la_SOURCES = plugins/engines/sssp/sssp.c

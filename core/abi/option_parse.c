@@ -71,13 +71,18 @@ check_range(const struct fm_option *row, int64_t value, struct fm_error *err)
 static int
 parse_int(const struct fm_option *row, const char *text, int64_t *value, struct fm_error *err)
 {
-	bool wide = is_any_64_bits(row) && text[0] != '-';
+	bool wide = is_any_64_bits(row);
 	char *end, range[128];
 
+	if (wide && text[0] == '-')
+		return fm_fail(err, FM_E_CONFIG, "is less than 0: write a number of up to 64 bits");
 	errno = 0;
 	*value = wide ? (int64_t)strtoull(text, &end, 0) : strtoll(text, &end, 0);
 	if (end == text || *end != '\0' || isspace((unsigned char)text[0])) {
 		option_describe(row, range, sizeof(range));
+		if (wide && *text != '\0' && text[strspn(text, "0123456789abcdefABCDEF")] == '\0')
+			return fm_fail(err, FM_E_CONFIG,
+			    "is no number: hexadecimal is written with 0x, as 0x%.40s", text);
 		return fm_fail(err, FM_E_CONFIG, "is no number: write %s", range);
 	}
 	if (errno == ERANGE && is_any_64_bits(row))

@@ -442,6 +442,10 @@ say_refused(const struct engine_set *set)
 	char names[160] = "";
 	size_t n = 0;
 
+	if (set->n_engines == 1) /* auto alone */
+		log_warn("plugin",
+		    "no engine is installed: the built-in up/down routes alone; they stand "
+		    "in " PLUGIN_DIR ", or where --plugin-dir says");
 	for (uint32_t i = 0; i < set->n_refused && set->n_refused <= REFUSED_SHOWN; i++)
 		log_warn("plugin", "%s", set->refused[i].reason);
 	if (set->n_refused <= REFUSED_SHOWN)

@@ -143,6 +143,19 @@ check_state_dir(const struct conf *conf, struct fm_error *err)
 	return 0;
 }
 
+/* It is the path of a Unix socket: fmd's own network is that of MADs alone. */
+static int
+check_redis(const struct conf *conf, struct fm_error *err)
+{
+	if (*conf->dist_redis == '\0' || strchr(conf->dist_redis, '/') != NULL ||
+	    strchr(conf->dist_redis, ':') == NULL)
+		return 0;
+	return fm_fail(err, FM_E_CONFIG,
+	    "%.60s is no path: write that of the Unix socket of this host's Redis, as "
+	    "/run/redis-fmd/redis.sock",
+	    conf->dist_redis);
+}
+
 /* It is an argument of REPLICAOF: TCP. */
 static int
 check_redis_peer(const struct conf *conf, struct fm_error *err)
@@ -168,6 +181,8 @@ conf_check_daemon(struct conf_private *self, struct fm_error *err)
 
 	if (rc == 0)
 		rc = conf_note_own(self, "state_dir", check_state_dir(self->conf, err), err);
+	if (rc == 0)
+		rc = conf_note_own(self, "dist_redis", check_redis(self->conf, err), err);
 	if (rc == 0)
 		rc = conf_note_own(self, "dist_redis_peer", check_redis_peer(self->conf, err), err);
 	while (rc == 0 && (name = conf_next_word(&self->mem, &at)) != NULL)

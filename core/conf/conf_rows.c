@@ -319,7 +319,8 @@ static const struct conf_row rows[] = {
 	    "any. "
 	    "Who asks for exactly one rate gets it."),
 	INT(NULL, "path_life", path_life, "18", 0, 63, "4.096 us * 2^n",
-	    "PacketLifeTime of paths, and of groups that are made without one: hosts wait a multiple of it for answers."),
+	    "PacketLifeTime of paths, and of groups that are made without one: hosts wait a "
+	    "multiple of it for answers."),
 	INT(NULL, "max_joins", max_joins, "4096", 1, 1000000, "groups",
 	    "One port may hold so many memberships in multicast groups, for itself and others."),
 	INT(NULL, "max_services", max_services, "1024", 1, 65536, "services",

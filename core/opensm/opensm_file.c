@@ -205,8 +205,8 @@ blame_unknown(struct opensm *o, const struct opensm_line *l, const char *name)
 	near = suggest_best(&s);
 	if (o->of_mlnx_ofed)
 		opensm_tell(o, OPENSM_STRAY, l,
-		    "%.60s is not known, as keys of MLNX_OFED may be, which the file has%s%s%s", name,
-		    near != NULL ? ": did you mean " : "", near != NULL ? near : "",
+		    "%.60s is not known, as keys of MLNX_OFED may be, which the file has%s%s%s",
+		    name, near != NULL ? ": did you mean " : "", near != NULL ? near : "",
 		    near != NULL ? "?" : "");
 	else if (near != NULL)
 		opensm_tell(o, OPENSM_BAD, l, "unknown key %.60s: did you mean %s?", name, near);

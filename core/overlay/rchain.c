@@ -55,11 +55,11 @@ read_group_name(struct rchain_reading *r, const struct block *b, int k, uint32_t
 		return conf_fail_at(
 		    r->err, r->path, b->line, "this topology has no %s", topology_keys[k]);
 	*group = rchain_find_group(r->rc, b->value[k]);
-	return *group != FM_NONE ? 0
-				 : conf_fail_at(r->err, r->path, b->value_line[k],
-				       "%s: there is no port-group %.60s: "
-				       "pgrp_policy_file has them",
-				       topology_keys[k], b->value[k]);
+	return *group != FM_NONE || r->lacks ? 0
+					     : conf_fail_at(r->err, r->path, b->value_line[k],
+						   "%s: there is no port-group %.60s: "
+						   "pgrp_policy_file has them",
+						   topology_keys[k], b->value[k]);
 }
 
 static uint32_t
@@ -87,12 +87,12 @@ read_topology(struct rchain_reading *r, const struct block *b)
 }
 
 static int
-read_topologies(
-    struct rchain *chain, const struct fm_file *file, struct mistakes *all, struct fm_error *err)
+read_topologies(struct rchain *chain, const struct fm_file *file, bool lacks, struct mistakes *all,
+    struct fm_error *err)
 {
 	struct rchain_topology whole = { .switches = rchain_find_group(chain, "ALL_SWITCHES"),
 		.hosts = rchain_find_group(chain, "ALL_CAS") };
-	struct rchain_reading r = { chain, file->path, all, err };
+	struct rchain_reading r = { chain, file->path, all, lacks, err };
 	struct block b;
 	struct blocks t;
 	int rc;
@@ -140,7 +140,7 @@ read_step(struct rchain_reading *r, const struct block *b)
 		return rc;
 	s.path_bit = (uint8_t)path_bit;
 	s.topology = find_topology(r->rc, topology);
-	if (s.topology == FM_NONE)
+	if (s.topology == FM_NONE && !r->lacks)
 		return conf_fail_at(r->err, r->path, b->value_line[STEP_TOPOLOGY],
 		    "there is no topology %" PRIu32, topology);
 	for (size_t i = 0; i < r->rc->steps.n; i++)
@@ -213,10 +213,10 @@ settle_fallbacks(struct rchain *rc)
 }
 
 static int
-read_steps(
-    struct rchain *chain, const struct fm_file *file, struct mistakes *all, struct fm_error *err)
+read_steps(struct rchain *chain, const struct fm_file *file, bool lacks, struct mistakes *all,
+    struct fm_error *err)
 {
-	struct rchain_reading r = { chain, file->path, all, err };
+	struct rchain_reading r = { chain, file->path, all, lacks, err };
 	size_t before = mistakes_count(all);
 	const struct rchain_step *first;
 	struct block b;
@@ -229,7 +229,7 @@ read_steps(
 	while ((rc = blocks_read(&t, &step_form, &b)) > 0)
 		if (read_step(&r, &b) != 0 && (rc = mistakes_note(all, err)) != 0)
 			return rc;
-	if (rc < 0 || mistakes_count(all) > before)
+	if (rc < 0 || lacks || mistakes_count(all) > before)
 		return rc;
 	if (chain->steps.n == 0)
 		return conf_fail_at(err, file->path, t.lines.line > 0 ? t.lines.line : 1,
@@ -254,10 +254,11 @@ rchain_read(struct rchain *chain, const struct rchain_files *files, struct fm_ar
 
 	*chain = (struct rchain){ .path = files->steps.path, .mem = mem };
 	rc = rchain_read_groups(chain, &files->groups, all, err);
-	if (rc == 0 && mistakes_count(all) == before)
-		rc = read_topologies(chain, &files->topologies, all, err);
-	if (rc == 0 && mistakes_count(all) == before)
-		rc = read_steps(chain, &files->steps, all, err);
+	if (rc == 0)
+		rc = read_topologies(
+		    chain, &files->topologies, mistakes_count(all) > before, all, err);
+	if (rc == 0)
+		rc = read_steps(chain, &files->steps, mistakes_count(all) > before, all, err);
 	return rc;
 }
 

@@ -369,7 +369,7 @@ int
 rchain_read_groups(
     struct rchain *chain, const struct fm_file *file, struct mistakes *all, struct fm_error *err)
 {
-	struct rchain_reading r = { chain, file->path, all, err };
+	struct rchain_reading r = { chain, file->path, all, false, err };
 	size_t before = mistakes_count(all);
 	struct block b;
 	struct blocks t;

@@ -28,6 +28,7 @@ struct rchain_reading {
 	struct rchain *rc;
 	const char *path;
 	struct mistakes *all; /* NULL: the first one ends it */
+	bool lacks;	      /* a file before has mistakes: what it names may be missing */
 	struct fm_error *err;
 };
 

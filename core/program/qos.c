@@ -570,11 +570,8 @@ log_starved_vls(const struct sweeper *s)
 
 	for (unsigned k = 0; s->set.qos != NULL && k < QOS_PORTS; k++) {
 		const struct qos_tables *t = &s->set.qos->port[k];
-		uint16_t used = 0, starved;
+		uint16_t starved = qos_without_weight(t);
 
-		for (unsigned sl = 0; sl < 16; sl++)
-			used |= (uint16_t)(t->sl2vl[sl] == QOS_VL_DROP ? 0 : 1u << t->sl2vl[sl]);
-		starved = qos_starved(t, t->max_vls, used);
 		if (starved != 0)
 			log_warn("qos",
 			    "VLs %s have no weight in qos_%s_vlarb_high and _low: packets that "

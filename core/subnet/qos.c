@@ -154,6 +154,18 @@ qos_starved(const struct qos_tables *t, uint8_t n_vls, uint16_t vls_in_use)
 	return (uint16_t)(vls_in_use & ~served);
 }
 
+uint16_t
+qos_without_weight(const struct qos_tables *t)
+{
+	uint16_t used = 0;
+	uint8_t vl[16];
+
+	qos_fit_sl2vl(t, t->max_vls, vl);
+	for (unsigned sl = 0; sl < 16; sl++)
+		used |= (uint16_t)(vl[sl] == QOS_VL_DROP ? 0 : 1u << vl[sl]);
+	return qos_starved(t, t->max_vls, used);
+}
+
 /* Give the VLs of the set a place among the first cap entries: the last ones
  * without weight, or if there are too few the last ones. */
 static void

@@ -61,6 +61,8 @@ void qos_host_sl2vl(
     const struct qos_tables *t, bool levels, uint8_t n_vls, uint8_t *out /* [16] */);
 /* VLs that t gives no weight at all though packets of some SL take them (bitset). */
 uint16_t qos_starved(const struct qos_tables *t, uint8_t n_vls, uint16_t vls_in_use);
+/* The same of a port with max_vls data VLs and the VLs of its own sl2vl. */
+uint16_t qos_without_weight(const struct qos_tables *t);
 /* Entries 32 * block and on of low (high = false) or high, zeros from entry cap on.
  * VLs in `starved` get weight 1 at the end of low, in place of entries without weight. */
 void qos_fit_arb(const struct qos_tables *t, bool high, unsigned block, uint8_t cap, uint8_t n_vls,

@@ -85,6 +85,10 @@ expect 2 'no switch in the file' "$fmroute" check good.net empty.net
 expect 2 'nosuch: No such file' "$fmroute" check good.net nosuch
 
 # ---- configurations
+expect_conf 2 '1: sm_key = -1 is less than 0' 'sm_key = -1'
+expect_conf 2 '1: guid = 2c9030000a1b2c is no number: hexadecimal is written with 0x, as 0x2c9030000a1b2c' \
+	'guid = 2c9030000a1b2c'
+expect_conf 2 '1: dist_redis: host:99999 is no path: write that of the Unix socket' 'dist_redis = "host:99999"'
 expect_conf 2 '1: lmc = 9 is outside 0..7' 'lmc = 9'
 expect_conf 2 '2: unknown key nosuch' $'lmc = 1\nnosuch = 1'
 expect_conf 2 "1: chain: no engine 'nosuch'" 'chain = { "nosuch" }'
@@ -108,6 +112,25 @@ expect 2 'nosuch.conf: No such file' "$fmd" --check --config=nosuch.conf
 expect 2 'not a regular file' "$fmd" --check --config=.
 expect 2 'this is no text file' "$fmd" --check --config=binary.net
 expect 2 'bad.conf:1' "$fmd" --once --state-dir=state --transport=sim:good.net --config=bad.conf
+
+
+# Routing chains: the mistakes of all three files at once, and none that follows from another.
+printf 'port-group\nname: a\nport-guid: x\nend-port-group\n' >r.pgrp
+printf 'topology\nid: 1\nsw-grp: a\nhca-grp: a\nend-topology\n' >r.topo
+printf 'unicast-step\nid: 0\nengine: updn\nend-unicast-step\nunicast-step\nid: 2\nend-unicast-step\n' >r.rch
+printf 'unicast-step\nid: 3\nengine: updn\ntopology: 1\nend-unicast-step\n' >>r.rch
+printf '%s\n' 'chain = { "chains" }' 'pgrp_policy_file = "r.pgrp"' 'topo_policy_file = "r.topo"' \
+	'rch_policy_file = "r.rch"' >r.conf
+expect 2 'r.rch:5: this unicast-step has no engine' "$fmd" --check --config=r.conf
+for words in 'r.pgrp:3: ' 'r.rch:2: id: 0: '; do
+	grep -qF -- "$words" err || { n_wrong=$((n_wrong + 1)); echo "wrong: not said: $words but: $(cat err)"; }
+done
+! grep -E 'there is no (topology|port-group)' err || n_wrong=$((n_wrong + 1))
+
+# Where the folder that engines are installed in has some, too, nobody can be without.
+mkdir empty
+! "$fmd" --list-engines --plugin-dir=empty | grep -q '^No engines found' || expect 0 'no engine is installed: the built-in up/down routes alone' \
+	"$fmd" --check --config=none --plugin-dir=empty
 
 # ---- plugins
 mkdir cut renamed junk

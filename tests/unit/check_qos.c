@@ -133,6 +133,28 @@ START_TEST(test_fit)
 }
 END_TEST
 
+/* VLs from max_vls on fold, in maps as in weights. */
+START_TEST(test_folded_vls_have_weight)
+{
+	static const uint8_t vls[] = { 1, 2, 4, 8, 15 };
+	struct qos_text none = { .high_limit = -1 }, own = { .high_limit = -1 };
+	struct qos_tables t;
+
+	for (size_t i = 0; i < sizeof(vls); i++) {
+		own.max_vls = vls[i];
+		ck_assert_int_eq(qos_tables_parse(&own, &none, &t, &err), 0);
+		ck_assert_uint_eq(qos_without_weight(&t), 0);
+	}
+	own = (struct qos_text){ .max_vls = 8,
+		.high_limit = -1,
+		.vlarb_high = "0:4",
+		.vlarb_low = "1:4",
+		.sl2vl = "0,9,2,3,0,0,0,0,0,0,0,0,0,0,0,15" };
+	ck_assert_int_eq(qos_tables_parse(&own, &none, &t, &err), 0);
+	ck_assert_uint_eq(qos_without_weight(&t), 1u << 2 | 1u << 3);
+}
+END_TEST
+
 /* Who is in use and has no weight would wait for ever. */
 START_TEST(test_starved)
 {
@@ -183,6 +205,7 @@ main(void)
 	tcase_add_test(t, test_too_long);
 	tcase_add_loop_test(t, test_fit, 0, 5);
 	tcase_add_test(t, test_starved);
+	tcase_add_test(t, test_folded_vls_have_weight);
 	tcase_add_test(t, test_second_block);
 	suite_add_tcase(s, t);
 	return run_suite(s);
