@@ -33,6 +33,7 @@ LIB_SOURCES = \
 	lib/printable.h \
 	lib/red_zone.h \
 	lib/rng.h \
+	lib/speck32.h \
 	lib/thread.h \
 	lib/tokens.h \
 	lib/vec.h \

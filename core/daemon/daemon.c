@@ -380,7 +380,8 @@ open_fabric(struct daemon *d, struct fm_error *err)
 		d->ha.state = WIRE_SM_NOT_ACTIVE;
 	d->txn = txn_new(d->transport, &limits, (uint64_t)d->conf->m_key);
 	if (d->txn == NULL)
-		return fm_fail(err, FM_E_RESOURCE, "out of memory for transactions");
+		return fm_fail(err, FM_E_RESOURCE,
+		    "no memory for transactions, or no random numbers for their TIDs");
 	log_info("daemon", "on %s", local.name);
 	if (d->cli->dry_run)
 		return 0;

@@ -44,6 +44,16 @@ traps_json(const struct daemon *d)
 	    (json_int_t)c->not_passed_on);
 }
 
+/* Answers that are not believed: to what is over, and to what was never asked. */
+static json_t *
+answers_json(const struct daemon *d)
+{
+	const struct txn_counts *c = txn_counts(d->txn);
+
+	return json_pack("{s:I, s:I, s:I}", "late", (json_int_t)c->late, "duplicate",
+	    (json_int_t)c->duplicates, "forged", (json_int_t)c->forged);
+}
+
 static json_t *
 reports_json(const struct daemon *d)
 {
@@ -63,6 +73,7 @@ daemon_add_flood(const struct daemon *d, json_t *status)
 	struct talkers_seen seen;
 
 	json_object_set_new(status, "traps", traps_json(d));
+	json_object_set_new(status, "dropped_answers", answers_json(d));
 	sweeper_talkers(d->sweeper, &seen);
 	json_object_set_new(status, "busiest_by_smps", talkers_json(d, &seen));
 	if (d->sa == NULL)

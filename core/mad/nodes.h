@@ -36,7 +36,7 @@ struct request {
 	void *arg;
 	struct node *node;
 	int64_t sent_ns, deadline_ns; /* of this try */
-	uint32_t tid;		      /* of the first try */
+	uint32_t number;	      /* of its first try (slots.h) */
 	uint32_t modifier;
 	uint16_t attr;
 	uint8_t method, n_tries;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/mad/requests.h"
-#include "core/mad/slots.h"
 
 void
 request_fill(struct request *r, const struct smp_route *route, const uint8_t *data)
@@ -28,15 +27,20 @@ request_fill(struct request *r, const struct smp_route *route, const uint8_t *da
 		memcpy(r->data, data, sizeof(r->data));
 }
 
+static uint8_t
+class_of(const struct request *r)
+{
+	return r->route.directed ? WIRE_CLASS_SMP_DR : WIRE_CLASS_SMP_LID;
+}
+
 void
-request_to_mad(const struct request *r, unsigned nth_try, uint64_t m_key, struct mad *m)
+request_to_mad(const struct request *r, uint64_t m_key, struct mad *m)
 {
 	struct wire_header h = {
 		.base_version = 1,
-		.mgmt_class = r->route.directed ? WIRE_CLASS_SMP_DR : WIRE_CLASS_SMP_LID,
+		.mgmt_class = class_of(r),
 		.class_version = 1,
 		.method = r->method,
-		.tid = (uint64_t)nth_try << TID_TRY_SHIFT | r->tid,
 		.attr = r->attr,
 		.modifier = r->modifier,
 		.m_key = r->route.m_key != 0 ? r->route.m_key : m_key,
@@ -57,4 +61,22 @@ request_to_mad(const struct request *r, unsigned nth_try, uint64_t m_key, struct
 	wire_header_put(m->bytes, &h);
 	if (r->has_data)
 		memcpy(m->bytes + WIRE_SMP_DATA_AT, r->data, WIRE_SMP_DATA_BYTES);
+}
+
+/* IBA 14.2.2: the answer has the D bit and the initial path of its request.  The return path is not
+ * looked at: in a fat tree it is the same for hosts of all leaves. */
+static bool
+came_by_its_path(const struct request *r, const struct mad *m, const struct wire_header *h)
+{
+	return h->dr_return && h->hop_count == r->route.n_hops &&
+	    memcmp(m->bytes + WIRE_DR_INITIAL_PATH_AT + 1, r->route.path + 1, r->route.n_hops) == 0;
+}
+
+/* What an SMA puts into the M_Key of its answer is its own affair, and not looked at. */
+bool
+request_is_answered_by(const struct request *r, const struct mad *m, const struct wire_header *h)
+{
+	return h->method == WIRE_GET_RESP && h->mgmt_class == class_of(r) && h->attr == r->attr &&
+	    h->modifier == r->modifier &&
+	    (r->route.directed ? came_by_its_path(r, m, h) : m->addr.lid == r->route.lid);
 }

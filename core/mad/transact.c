@@ -14,10 +14,14 @@
  * The window falls with the first loss of a node that had answered since its last, not with all
  * that a silent node leaves unanswered.
  *
- * All tries of a request share the slot and generation of its TID (slots.h):
+ * All tries of a request share the slot and generation of its number (slots.h):
  * the answer to any of them is the answer.  The kernel's rule (a request
  * unanswered after its timeout comes back with ETIMEDOUT) ends a try early
  * only if it names that try.
+ *
+ * Any host may send answers.  To be believed one has the TID of a try that has been sent, which
+ * cannot be told from others, and is as its request in all that an answer has from it
+ * (request_is_answered_by()).  Else it is counted as forged, and its request goes on waiting.
  *
  * Callbacks run from txn_poll() and txn_free() only, last in whatever called
  * them: they may start requests, which may be sent at once.
@@ -77,6 +81,13 @@ timeout_ms(const struct txn_engine *e, const struct request *r)
 	return e->limits.timeout_ms << request_try(r);
 }
 
+/* The number of its present try. */
+static uint32_t
+numbered_try(const struct request *r)
+{
+	return request_try(r) << TID_TRY_SHIFT | r->number;
+}
+
 /* A send that fails is a MAD that was lost: its timer runs and it is tried again. */
 static void
 send_request(struct txn_engine *e, struct request *r, enum lane lane)
@@ -86,7 +97,8 @@ send_request(struct txn_engine *e, struct request *r, enum lane lane)
 
 	if (r->method == WIRE_SET)
 		fm_fault_point("send", wire_attr_name(r->attr));
-	request_to_mad(r, request_try(r), e->m_key, &m);
+	request_to_mad(r, e->m_key, &m);
+	wire_put64(m.bytes + WIRE_TID_AT, slots_tid(&e->slots, numbered_try(r)));
 	m.timeout_ms = timeout_ms(e, r);
 	flight_add(&e->flight, r, lane, now_ns(e), m.timeout_ms);
 	e->counts.sent++;
@@ -116,7 +128,7 @@ next_request(struct txn_engine *e, enum lane lane)
 	}
 	r = e->slots.n_free > 0 ? nodes_take(&e->nodes, lane) : NULL;
 	if (r != NULL) {
-		r->tid = slots_take(&e->slots, r);
+		r->number = slots_take(&e->slots, r);
 		count_first_send(e, r);
 	}
 	return r;
@@ -171,7 +183,7 @@ finish(struct txn_engine *e, struct request *r, enum txn_status status, const ui
 	txn_done done = r->done;
 	void *arg = r->arg;
 
-	slots_release(&e->slots, r->tid, reply != NULL);
+	slots_release(&e->slots, r->number, reply != NULL);
 	e->n_outstanding--;
 	nodes_done(&e->nodes, r);
 	requests_give_back(&e->requests, r);
@@ -253,11 +265,9 @@ shall_wait(const struct txn_engine *e, const struct request *r, uint16_t status)
 
 static void
 take_answer(
-    struct txn_engine *e, struct request *r, const struct mad *m, const struct wire_header *h)
+    struct txn_engine *e, struct request *r, bool last_try, const struct mad *m, uint16_t status)
 {
-	bool last_try = ((uint32_t)h->tid >> TID_TRY_SHIFT) == request_try(r);
-
-	if (shall_wait(e, r, h->status))
+	if (shall_wait(e, r, status))
 		return;
 	if (r->place == ON_WIRE)
 		flight_remove(&e->flight, r);
@@ -265,22 +275,23 @@ take_answer(
 		TAILQ_REMOVE(r->place == AGAIN ? &e->again : &e->given_up, r, in);
 	nodes_heard(&e->nodes, r->node);
 	flight_answered(&e->flight, r, last_try, now_ns(e));
-	if (h->status != 0)
+	if (status != 0)
 		e->counts.refused++;
 	e->counts.useful_retries += r->n_tries - 1u;
-	finish(e, r, h->status ? TXN_REFUSED : TXN_OK, m->bytes);
+	finish(e, r, status ? TXN_REFUSED : TXN_OK, m->bytes);
 }
 
 /* Our own request came back unanswered.  Of a try that is over already there
  * is nothing to be learnt; one that came back at once had no way to go, which
  * is no congestion. */
 static void
-take_returned(struct txn_engine *e, uint32_t tid)
+take_returned(struct txn_engine *e, uint64_t tid)
 {
-	struct request *r = slots_owner(&e->slots, tid);
+	uint32_t number = slots_number(&e->slots, tid);
+	struct request *r = slots_owner(&e->slots, number);
 	int64_t now = now_ns(e);
 
-	if (r == NULL || r->place != ON_WIRE || tid >> TID_TRY_SHIFT != request_try(r))
+	if (r == NULL || r->place != ON_WIRE || number != numbered_try(r))
 		return;
 	if (2 * (now - r->sent_ns) > r->deadline_ns - r->sent_ns)
 		note_loss(e, r, now);
@@ -288,17 +299,17 @@ take_returned(struct txn_engine *e, uint32_t tid)
 }
 
 static void
-count_stray(struct txn_engine *e, uint32_t tid)
+count_stray(struct txn_engine *e, uint32_t number)
 {
-	switch (slots_stray(&e->slots, tid)) {
+	switch (slots_stray(&e->slots, number)) {
 	case STRAY_DUPLICATE:
 		e->counts.duplicates++;
 		break;
 	case STRAY_LATE:
 		e->counts.late++;
 		break;
-	case STRAY_FOREIGN:
-		e->counts.foreign++;
+	case STRAY_FORGED:
+		e->counts.forged++;
 	}
 }
 
@@ -307,19 +318,17 @@ take_response(struct txn_engine *e, const struct mad *m)
 {
 	struct wire_header h;
 	struct request *r;
+	uint32_t number;
 
 	wire_header_get(m->bytes, &h);
-	r = slots_owner(&e->slots, (uint32_t)h.tid);
-	if (r == NULL) {
-		count_stray(e, (uint32_t)h.tid);
-		return;
-	}
-	if (h.attr != r->attr || h.method != WIRE_GET_RESP ||
-	    h.mgmt_class != (r->route.directed ? WIRE_CLASS_SMP_DR : WIRE_CLASS_SMP_LID)) {
-		e->counts.foreign++;
-		return;
-	}
-	take_answer(e, r, m, &h);
+	number = slots_number(&e->slots, h.tid);
+	r = slots_owner(&e->slots, number);
+	if (r == NULL)
+		count_stray(e, number);
+	else if (number > numbered_try(r) || !request_is_answered_by(r, m, &h))
+		e->counts.forged++;
+	else
+		take_answer(e, r, number == numbered_try(r), m, h.status);
 }
 
 static void
@@ -328,9 +337,9 @@ on_mad(void *arg, const struct mad *m)
 	struct txn_engine *e = arg;
 
 	if (m->status == ETIMEDOUT)
-		take_returned(e, (uint32_t)wire_get64(m->bytes + 8));
+		take_returned(e, wire_get64(m->bytes + WIRE_TID_AT));
 	else if (m->status != 0)
-		e->counts.foreign++;
+		e->counts.failed++;
 	else if (m->bytes[3] & WIRE_RESPONSE_BIT) {
 		e->counts.received++;
 		take_response(e, m);
@@ -380,7 +389,7 @@ txn_new(struct transport *t, const struct txn_limits *limits, uint64_t m_key)
 	requests_init(&e->requests);
 	TAILQ_INIT(&e->given_up);
 	nodes_init(&e->nodes, e->limits.per_node_max);
-	if (!slots_init(&e->slots, MAX_SLOTS, (uint64_t)now_ns(e))) {
+	if (!slots_init(&e->slots, MAX_SLOTS, limits->tid_seed)) {
 		txn_free(e);
 		return NULL;
 	}
@@ -408,7 +417,7 @@ take_any(struct txn_engine *e)
 	if (r == NULL)
 		r = nodes_take(&e->nodes, LANE_PROBES);
 	if (r != NULL)
-		r->tid = slots_take(&e->slots, r);
+		r->number = slots_take(&e->slots, r);
 	return r;
 }
 

@@ -7,7 +7,7 @@
  * lane beside it), is sent, retried with backoff, and ends in
  * exactly one call of its callback: with the answer, or with a status.  The
  * answer is found by one look-up of its TID (the lower 32 bits: the upper
- * belong to the kernel).  Late, duplicated and foreign answers are counted
+ * belong to the kernel), which nobody can guess.  Late, duplicated and forged answers are counted
  * and dropped.  What is no answer to a request of ours (traps, SMInfo, SA
  * queries) goes to the unsolicited handler.
  *
@@ -66,6 +66,7 @@ struct txn_limits {
 	uint16_t window_max;   /* first tries to nodes that answer, 1024 at most; the engine
 				* adapts below it; probes have as many places (flight.h) */
 	uint16_t per_node_max; /* per node key; a request waiting for its retry counts */
+	uint64_t tid_seed;     /* tests: TIDs are a function of it; 0: nobody knows the next */
 };
 
 struct txn_counts {
@@ -73,8 +74,9 @@ struct txn_counts {
 	uint64_t timeouts, refused;	  /* requests that ended so */
 	uint64_t useful_retries;	  /* of requests that were answered in the end */
 	uint64_t given_up;		  /* requests that ended unsent or early, txn_give_up() */
-	/* Answers to requests given up, to none of ours, to requests answered. */
-	uint64_t late, foreign, duplicates;
+	/* Answers to requests given up and to requests answered; to none that was sent lately, or
+	 * not to what it asked; MADs that the kernel gave back for another reason than silence. */
+	uint64_t late, duplicates, forged, failed;
 	uint64_t gets_by_attr[256],
 	    sets_by_attr[256]; /* first sends, by low byte of the attribute id */
 };
@@ -87,7 +89,8 @@ struct txn_places {
 };
 
 struct txn_engine;
-/* NULL when memory is out.  Takes t->on_mad; does not close t. */
+/* NULL when memory is out, or the kernel has no random numbers.  Takes t->on_mad; does not close
+ * t. */
 struct txn_engine *txn_new(struct transport *t, const struct txn_limits *limits, uint64_t m_key);
 /* Another M_Key for requests from now on. */
 void txn_set_m_key(struct txn_engine *e, uint64_t m_key);

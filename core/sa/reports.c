@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/speck32.h"
 
 #define NONE UINT32_MAX
 #define LATE_MS 1000
@@ -48,7 +49,8 @@ struct reports {
 	uint32_t turn, last_turn; /* clients that may send; NONE */
 	struct fm_hash by_tid, by_guid;
 	int64_t due_ms; /* no client is due before */
-	uint32_t n, n_at_once, last_tid;
+	uint32_t n, n_at_once, n_numbered;
+	struct fm_speck32 cipher; /* number of a Report -> its TID, which nobody else can tell */
 };
 
 struct reports *
@@ -64,6 +66,10 @@ reports_new(struct registry *r, const struct sa_out *out, struct sa_report_count
 	s->bucket = (struct fm_log_bucket){ .burst = 10, .every_ms = 60000 };
 	s->free_report = s->free_client = s->turn = s->last_turn = NONE;
 	s->due_ms = INT64_MAX;
+	if (!fm_speck32_init(&s->cipher, 0)) {
+		free(s);
+		return NULL;
+	}
 	return s;
 }
 
@@ -262,7 +268,7 @@ reports_add(
 	struct client *c = who != NONE ? &r->clients.item[who] : NULL;
 
 	if (c != NULL && may_have(r, c))
-		i = new_report(r, ++r->last_tid);
+		i = new_report(r, fm_speck32_encrypt(&r->cipher, ++r->n_numbered));
 	if (i == NONE) {
 		r->counts->untold++;
 		if (c != NULL)

@@ -16,6 +16,7 @@
 
 #define WIRE_MAD_BYTES 256
 #define WIRE_SMP_DATA_BYTES 64
+#define WIRE_TID_AT 8
 #define WIRE_SMP_DATA_AT 64 /* offset of SMP data in the MAD */
 #define WIRE_DR_INITIAL_PATH_AT 128
 #define WIRE_DR_RETURN_PATH_AT 192

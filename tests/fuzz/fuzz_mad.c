@@ -143,7 +143,7 @@ static void
 receive(const uint8_t *data, size_t size)
 {
 	struct txn_limits limits = {
-		.timeout_ms = 10, .n_retries = 1, .window_max = 8, .per_node_max = 2
+		.timeout_ms = 10, .n_retries = 1, .window_max = 8, .per_node_max = 2, .tid_seed = 1
 	};
 	struct wire_end w = { .base = { .ops = &wire_end_ops, .max_window = 64 }, .now_ns = MS };
 	struct smp_route route = { .directed = true, .n_hops = 1, .path = { 0, 1 } };

@@ -85,7 +85,7 @@ static inline void
 occupy(struct house *h, const char *node)
 {
 	struct txn_limits limits = {
-		.timeout_ms = 20, .n_retries = 1, .window_max = 32, .per_node_max = 4
+		.timeout_ms = 20, .n_retries = 1, .window_max = 32, .per_node_max = 4, .tid_seed = 1
 	};
 	struct sweep_parts parts = {
 		.ha = &h->ha, .router = &h->router, .chain = &h->chain, .on_notice = h->on_notice

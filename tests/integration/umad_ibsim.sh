@@ -48,7 +48,7 @@ for host in host-1-1 spine-2; do
 		grep -q "^nodes=$n_nodes .*answered=500 " probe.out || fail "from $host, window $window: not all found"
 		# on a busy machine a request is sent again, and then answered twice
 		resent=$(sed -n 's/.*answered=\([0-9]*\) sent=\([0-9]*\) .*/\2 - \1/p' probe.out)
-		doubled=$(sed -n 's/^failed=0 foreign=0 duplicates=\([0-9]*\) .*/\1/p' probe.out)
+		doubled=$(sed -n 's/^failed=0 forged=0 duplicates=\([0-9]*\) .*/\1/p' probe.out)
 		[ "${doubled:-1000000}" -le $((resent)) ] || fail "from $host: strange answers"
 	done
 done

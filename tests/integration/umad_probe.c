@@ -185,8 +185,8 @@ run(struct probe *p, unsigned n_requests)
 	}
 	if (measure(p, n_requests) != 0)
 		return -1;
-	printf("failed=%u foreign=%" PRIu64 " duplicates=%" PRIu64 " late=%" PRIu64 "\n",
-	    p->n_failed, txn_counts(p->engine)->foreign, txn_counts(p->engine)->duplicates,
+	printf("failed=%u forged=%" PRIu64 " duplicates=%" PRIu64 " late=%" PRIu64 "\n",
+	    p->n_failed, txn_counts(p->engine)->forged, txn_counts(p->engine)->duplicates,
 	    txn_counts(p->engine)->late);
 	return p->n_failed ? -1 : 0;
 }

@@ -145,7 +145,8 @@ rig_start(struct rig *r)
 	struct txn_limits limits = { .timeout_ms = r->timeout_ms != 0 ? r->timeout_ms : 200,
 		.n_retries = 3,
 		.window_max = 256,
-		.per_node_max = 8 };
+		.per_node_max = 8,
+		.tid_seed = 1 };
 	struct sweep_parts parts = { .store = r->store,
 		.ha = &r->ha,
 		.router = &r->router,

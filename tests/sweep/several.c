@@ -186,9 +186,8 @@ forger_listen(struct forger *f)
 	ck_assert_int_ge(f->t->ops->poll(f->t, sim_now_ns(f->rig->sim), &err), 0);
 }
 
-/* Breadth first, from the forger's host to the node, by the cables of the netlist. */
-static uint8_t
-find_path(const struct netlist *nl, uint32_t from, uint32_t to, uint8_t path[64])
+uint8_t
+several_path(const struct netlist *nl, uint32_t from, uint32_t to, uint8_t path[64])
 {
 	uint32_t queue[256], came[256], n = 0;
 	uint8_t by[256], n_hops = 0;
@@ -238,7 +237,7 @@ forger_send(struct forger *f, const struct rig *to, enum forged_way way, uint8_t
 	if (way == FORGED_BY_LID) {
 		m.addr.lid = at.lid;
 	} else if (way == FORGED_DIRECTED) {
-		h.hop_count = find_path(&f->rig->nl, rig_host(f->rig, f->host), to->place,
+		h.hop_count = several_path(&f->rig->nl, rig_host(f->rig, f->host), to->place,
 		    m.bytes + WIRE_DR_INITIAL_PATH_AT);
 	} else { /* by LID to the leaf of the other one, directed from there */
 		const struct netlist_port *p = netlist_port(&f->rig->nl, to->place, to->port);

@@ -17,6 +17,9 @@ uint32_t several_n_told(void);
  * never). */
 void several_run(struct rig **all, unsigned n, int64_t ms, int64_t poll_ms);
 
+/* The shortest way by the cables of the netlist: its hops, and egress ports in path[1..]. */
+uint8_t several_path(const struct netlist *nl, uint32_t from, uint32_t to, uint8_t path[64]);
+
 /* How a forged SMP is to go. */
 enum forged_way { FORGED_BY_LID, FORGED_DIRECTED, FORGED_MIXED, N_FORGED_WAYS };
 

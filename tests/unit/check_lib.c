@@ -20,6 +20,7 @@
 #include "lib/log.h"
 #include "lib/printable.h"
 #include "lib/rng.h"
+#include "lib/speck32.h"
 #include "lib/vec.h"
 #include "tests/folder.h"
 #include "tests/run.h"
@@ -467,6 +468,41 @@ START_TEST(log_filters_by_level_subsystem_and_rate)
 }
 END_TEST
 
+/* The round keys of SPECK32/64, so that the vector of the paper can be looked at. */
+static void
+expand(struct fm_speck32 *c, const uint16_t key[4])
+{
+	uint16_t l[FM_SPECK32_ROUNDS + 3] = { key[1], key[2], key[3] }, k = key[0];
+
+	for (int i = 0; i < FM_SPECK32_ROUNDS; i++) {
+		c->key[i] = k;
+		l[i + 3] = (uint16_t)((uint16_t)(k + (uint16_t)(l[i] >> 7 | l[i] << 9)) ^ i);
+		k = (uint16_t)((uint16_t)(k << 2 | k >> 14) ^ l[i + 3]);
+	}
+}
+
+START_TEST(speck32_is_that_of_the_paper_and_goes_back)
+{
+	static const uint16_t key[4] = { 0x0100, 0x0908, 0x1110, 0x1918 };
+	struct fm_speck32 c, same, another;
+	struct fm_rng rng;
+
+	expand(&c, key);
+	ck_assert_uint_eq(fm_speck32_encrypt(&c, 0x6574694c), 0xa86842f2);
+	ck_assert_uint_eq(fm_speck32_decrypt(&c, 0xa86842f2), 0x6574694c);
+	fm_rng_seed(&rng, 1);
+	ck_assert(fm_speck32_init(&c, 7) && fm_speck32_init(&same, 7));
+	ck_assert_mem_eq(&c, &same, sizeof(c));
+	ck_assert(fm_speck32_init(&c, 0) && fm_speck32_init(&another, 0));
+	ck_assert_mem_ne(&c, &another, sizeof(c));
+	for (int i = 0; i < 100000; i++) {
+		uint32_t x = (uint32_t)fm_rng_next(&rng);
+
+		ck_assert_uint_eq(fm_speck32_decrypt(&c, fm_speck32_encrypt(&c, x)), x);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -483,6 +519,7 @@ main(void)
 	tcase_add_test(t, bitset_walks_its_members);
 	tcase_add_loop_test(t, lower_bound_agrees_with_a_walk, 0, 20);
 	tcase_add_test(t, rng_is_the_same_everywhere_and_stays_below);
+	tcase_add_test(t, speck32_is_that_of_the_paper_and_goes_back);
 	tcase_add_test(t, errors_carry_kind_sentence_and_context);
 	tcase_add_loop_test(t, names_are_made_printable, 0, sizeof(names) / sizeof(names[0]));
 	tcase_add_test(t, any_bytes_are_made_printable);

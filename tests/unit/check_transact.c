@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/mad/slots.h"
 #include "core/mad/window.h"
 #include "lib/rng.h"
 #include "tests/run.h"
@@ -252,38 +253,213 @@ START_TEST(kernel_returns_it)
 }
 END_TEST
 
+/* ---- who is believed */
+
+/* An answer to a directed request that differs from the true one in one thing. */
+static const struct {
+	const char *what;
+	unsigned at; /* byte */
+	uint8_t flip;
+} wrong_answers[] = {
+	{ "another TID", 15, 1 },
+	{ "another TID", 14, 0x80 },
+	{ "another TID", 13, 0x40 },
+	{ "another TID", 12, 0x20 },
+	{ "another attribute", 17, WIRE_ATTR_PORT_INFO ^ WIRE_ATTR_NODE_INFO },
+	{ "another modifier", 23, 1 },
+	{ "another class", 1, WIRE_CLASS_SMP_DR ^ WIRE_CLASS_SMP_LID },
+	{ "another method", 3, WIRE_GET_RESP ^ 0x86 },
+	{ "without the D bit", 4, 0x80 },
+	{ "another hop count", 7, 1 },
+	{ "another first hop", WIRE_DR_INITIAL_PATH_AT + 1, 1 },
+	{ "another last hop", WIRE_DR_INITIAL_PATH_AT + 2, 4 },
+};
+#define N_WRONG (sizeof(wrong_answers) / sizeof(wrong_answers[0]))
+
 START_TEST(strangers)
 {
 	struct fake f;
 	struct txn_engine *e;
 	struct outcome o = { 0 };
-	struct mad r, wrong;
+	struct mad r;
 
 	fake_init(&f);
 	e = txn_new(&f.base, &limits, 0);
 	get(e, 1, 1, &o);
 	r = answer_to(&f.sent.item[0], 0);
-	wrong = r;
-	wrong.bytes[13] ^= 0x40; /* another generation */
-	deliver(&f, 1 * MS, &wrong);
-	wrong = r;
-	wrong.bytes[15] ^= 1; /* another slot */
-	deliver(&f, 2 * MS, &wrong);
-	wrong = r;
-	wrong.bytes[14] |= 0x0f; /* no such slot */
-	deliver(&f, 3 * MS, &wrong);
-	wrong = r;
-	wire_put16(wrong.bytes + 16, WIRE_ATTR_NODE_INFO);
-	deliver(&f, 4 * MS, &wrong);
-	wrong = r;
-	wrong.bytes[1] = WIRE_CLASS_SMP_LID;
-	deliver(&f, 5 * MS, &wrong);
+	for (unsigned i = 0; i < N_WRONG; i++) {
+		struct mad wrong = r;
+
+		wrong.bytes[wrong_answers[i].at] ^= wrong_answers[i].flip;
+		f.base.on_mad(f.base.on_mad_arg, &wrong);
+		ck_assert_msg(o.n_calls == 0, "%s", wrong_answers[i].what);
+		ck_assert_msg(txn_counts(e)->forged == i + 1, "%s", wrong_answers[i].what);
+	}
 	deliver(&f, 6 * MS, &r);
 	drain(e);
 	ck_assert_int_eq(o.n_calls, 1);
 	ck_assert_int_eq(o.status, TXN_OK);
-	ck_assert_uint_eq(txn_counts(e)->foreign, 5);
 	ck_assert_int_eq(f.now_ns, (5 + 6) * MS);
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
+/* By LID an answer comes from the LID that was asked. */
+START_TEST(strangers_by_lid)
+{
+	struct smp_route by_lid = { .lid = 0x1234 };
+	struct fake f;
+	struct txn_engine *e;
+	struct outcome o = { 0 };
+	struct mad r;
+
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0);
+	txn_smp(e, &by_lid, WIRE_GET, WIRE_ATTR_PORT_INFO, 1, NULL, 1, note, &o);
+	r = answer_to(&f.sent.item[0], 0);
+	r.addr.lid = 0x1235;
+	f.base.on_mad(f.base.on_mad_arg, &r);
+	ck_assert_int_eq(o.n_calls, 0);
+	ck_assert_uint_eq(txn_counts(e)->forged, 1);
+	r.addr.lid = 0x1234;
+	f.base.on_mad(f.base.on_mad_arg, &r);
+	drain(e);
+	ck_assert_int_eq(o.status, TXN_OK);
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
+/* A try that has not been sent has no answer, whoever knows its TID. */
+START_TEST(tries_to_come)
+{
+	struct txn_limits seeded = limits;
+	struct fake f;
+	struct txn_engine *e;
+	struct outcome o = { 0 };
+	struct mad first, second;
+
+	seeded.tid_seed = 5;
+	fake_init(&f);
+	e = txn_new(&f.base, &seeded, 0); /* what is to come, from an engine of the same seed */
+	get(e, 1, 1, &o);
+	drain(e);
+	ck_assert_uint_eq(f.sent.n, 3);
+	first = answer_to(&f.sent.item[0], 0);
+	second = answer_to(&f.sent.item[1], 0);
+	txn_free(e);
+	o.n_calls = 0;
+	e = txn_new(&f.base, &seeded, 0);
+	get(e, 1, 1, &o);
+	f.base.on_mad(f.base.on_mad_arg, &second);
+	ck_assert_int_eq(o.n_calls, 0);
+	ck_assert_uint_eq(txn_counts(e)->forged, 1);
+	f.base.on_mad(f.base.on_mad_arg, &first);
+	ck_assert_int_eq(o.n_calls, 1);
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
+/* A host is asked now and then, sees the TID, and before it answers forges answers to what others
+ * are asked meanwhile, of which it knows all but the TID. */
+#define N_VICTIMS 100
+#define N_ROUNDS 2000
+#define N_FORGED 500 /* in a round */
+
+struct forger {
+	struct fm_rng rng;
+	uint32_t seen[N_ROUNDS];
+	unsigned n_seen;
+};
+
+static uint32_t
+guess(struct forger *g)
+{
+	uint32_t last = g->seen[g->n_seen - 1], before = g->seen[g->n_seen > 1 ? g->n_seen - 2 : 0];
+	uint32_t x = fm_rng_below(&g->rng, 2 * N_VICTIMS);
+
+	switch (fm_rng_below(&g->rng, 7)) {
+	case 0: /* the next ones, the last ones */
+		return last + x - N_VICTIMS;
+	case 1: /* the same of another generation */
+		return last + x + (fm_rng_below(&g->rng, 64) << SLOT_BITS);
+	case 2: /* of another try */
+		return (last + x) ^ fm_rng_below(&g->rng, TID_MAX_TRIES) << TID_TRY_SHIFT;
+	case 3: /* as it went on before */
+		return last + (last - before) / (N_VICTIMS + 1) * (x + 1);
+	case 4: /* one that it saw */
+		return g->seen[fm_rng_below(&g->rng, g->n_seen)];
+	case 5: /* near to it */
+		return last ^ 1u << fm_rng_below(&g->rng, 32) ^ 1u << fm_rng_below(&g->rng, 32);
+	default:
+		return (uint32_t)fm_rng_next(&g->rng);
+	}
+}
+
+static void
+answer_soon(struct fake *f, const struct mad *m)
+{
+	struct mad r = answer_to(m, 0);
+
+	deliver(f, MS, &r);
+}
+
+/* Answers to what has been sent since the first, which is the forger's own. */
+static void
+forge(struct forger *g, struct fake *f, size_t first)
+{
+	uint32_t n_victims = (uint32_t)(f->sent.n - first - 1);
+
+	g->seen[g->n_seen++] = wire_get32(f->sent.item[first].bytes + WIRE_TID_AT + 4);
+	for (unsigned i = 0; i < N_FORGED; i++) {
+		size_t at = first + 1 + fm_rng_below(&g->rng, n_victims);
+		struct mad r = answer_to(&f->sent.item[at], 0);
+
+		wire_put32(r.bytes + WIRE_TID_AT + 4, guess(g));
+		f->base.on_mad(f->base.on_mad_arg, &r);
+	}
+}
+
+static void
+answer_all(struct txn_engine *e, struct fake *f, size_t first)
+{
+	size_t n = f->sent.n;
+
+	f->on_send = answer_soon; /* what is sent from now on */
+	for (size_t i = first; i < n; i++)
+		answer_soon(f, &f->sent.item[i]);
+	drain(e);
+	f->on_send = NULL;
+}
+
+START_TEST(forged_answers)
+{
+	struct txn_limits wide = limits;
+	struct outcome o[1 + N_VICTIMS] = { 0 };
+	struct forger g = { 0 };
+	struct txn_engine *e;
+	struct fake f;
+
+	wide.window_max = 128;
+	wide.tid_seed = 1;
+	fm_rng_seed(&g.rng, 1);
+	fake_init(&f);
+	e = txn_new(&f.base, &wide, 0);
+	for (int round = 0; round < N_ROUNDS; round++) {
+		size_t first = f.sent.n;
+
+		for (uint32_t i = 0; i <= N_VICTIMS; i++)
+			get(e, i, 0, &o[i]);
+		ck_assert_uint_ge(f.sent.n, first + 2);
+		forge(&g, &f, first);
+		for (uint32_t i = 0; i <= N_VICTIMS; i++)
+			ck_assert_int_eq(o[i].n_calls, round);
+		answer_all(e, &f, first);
+	}
+	ck_assert_uint_gt(txn_counts(e)->forged, N_ROUNDS * N_FORGED * 8 / 10);
+	ck_assert_uint_eq(txn_counts(e)->timeouts, 0);
 	txn_free(e);
 	fake_fini(&f);
 }
@@ -890,6 +1066,9 @@ main(void)
 	tcase_add_test(t, late_and_duplicate);
 	tcase_add_test(t, kernel_returns_it);
 	tcase_add_test(t, strangers);
+	tcase_add_test(t, strangers_by_lid);
+	tcase_add_test(t, tries_to_come);
+	tcase_add_test(t, forged_answers);
 	tcase_add_test(t, refused_and_busy);
 	tcase_add_test(t, failed_sends);
 	tcase_add_test(t, per_node_window);
