@@ -244,6 +244,8 @@ struct plan_request {
 	const struct region_set *regions;
 	const uint16_t *sw_region; /* [n_switches] NULL: as regions says */
 	struct plan *prev;	   /* the last plan, or NULL */
+	bool prev_is_loaded;	   /* it is of the process before us: keeping it costs less than
+				    * repairs, for which nothing is prepared */
 	enum plan_anew anew;
 	int64_t now_ms;	   /* of any steady clock */
 	int64_t linger_ms; /* how long entries of an absent LID stay */

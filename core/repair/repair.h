@@ -31,9 +31,6 @@
 int plan_repair(
     struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
 
-/* May the state of r repair q->prev without being made first? */
-bool repair_is_ready(const struct router *r, const struct plan_request *q);
-
 /* The LIDs with a byte in lids[0..top_lid] have the entries of prev after all, in
  * p->tables, too: take them out of what p says it has changed.  False: out of memory. */
 bool repair_revert(struct router *r, struct plan *p, const struct plan *prev, const uint8_t *lids);

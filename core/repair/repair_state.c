@@ -267,15 +267,6 @@ repair_prepare(struct router *r, const struct plan *p, struct fm_error *err)
 }
 
 bool
-repair_is_ready(const struct router *r, const struct plan_request *q)
-{
-	const struct repair_state *st = r->repair;
-
-	return st != NULL && q->prev != NULL && st->tables == q->prev->tables &&
-	    st->graph == q->prev->graph;
-}
-
-bool
 repair_revert(struct router *r, struct plan *p, const struct plan *prev, const uint8_t *lids)
 {
 	FM_VEC(struct plan_entry) deviations = { 0 };

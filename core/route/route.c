@@ -491,19 +491,18 @@ prev_goes_first(const struct plan_request *q)
 	return q->anew == PLAN_FROM_PREV && (q->prev == NULL || !q->prev->mended);
 }
 
-/* prev's tables, kept or repaired: *out, or NULL. */
+/* prev's tables, kept or repaired: *out, or NULL.  Repairing keeps, too.  Which of the two comes
+ * first must not depend on how far the routing thread has prepared repairs, since they may come to
+ * different tables. */
 static int
 take_from_prev(
     struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
-	bool ready = repair_is_ready(r, q); /* then it keeps, too, and judges more quickly */
-	int rc = 0;
+	int rc = q->prev_is_loaded ? 0 : plan_repair(r, q, out, err);
 
-	if (ready)
-		rc = plan_repair(r, q, out, err);
 	if (rc == 0 && *out == NULL)
 		rc = plan_try_to_keep(r, q, out, err);
-	if (rc == 0 && *out == NULL && !ready)
+	if (rc == 0 && *out == NULL && q->prev_is_loaded)
 		rc = plan_repair(r, q, out, err);
 	return rc;
 }

@@ -136,6 +136,7 @@ routing_start(struct sweeper *s)
 		rc = plan_file_load(
 		    s->p.plan_path, s->p.router, q.snap, s->p.chain->mark, q.now_ms, &thawed, err);
 		q.prev = thawed;
+		q.prev_is_loaded = thawed != NULL;
 	}
 	if (rc == 0 && q.snap != NULL && isolates_hosts(&q))
 		q.anew = PLAN_WITHOUT_PREV;
