@@ -219,6 +219,7 @@ UNIT_TESTS = \
 	tests/sweep/check_turns \
 	tests/sweep/check_several_sms \
 	tests/sweep/check_vls \
+	tests/sweep/check_wake \
 	tests/sweep/check_waves \
 	tests/sweep/check_worker \
 	tests/unit/check_abi \

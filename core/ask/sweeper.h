@@ -37,6 +37,10 @@ struct sweep_run {
 	bool applying;	    /* next is on its way into the switches */
 	uint32_t cursor[3]; /* of the feed that runs: stage, outer, inner */
 	int64_t started_ns, phase_ns;
+	/* By the clock of the transport: when the last sweep ended, and the last one of those that
+	 * look at all switches, which this one does, or does not */
+	int64_t ended_ms, looked_ms;
+	bool looks_at_all;
 	struct txn_counts counts_at_start;
 };
 

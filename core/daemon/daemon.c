@@ -30,8 +30,7 @@
 #define IDLE_TICK_MS 100 /* sim: its clock follows ours while idle; the SA is on this loop */
 #define PROGRESS_MS 1000
 #define MINUTE_MS 60000
-#define STOP_MS 1000  /* for engines to stop when fmd does */
-#define RETRY_MS 2000 /* no link, not routed: look again */
+#define STOP_MS 1000 /* for engines to stop when fmd does */
 #define NS_PER_MS INT64_C(1000000)
 
 static void
@@ -84,6 +83,12 @@ fail(struct daemon *d, const struct fm_error *err)
 	stop(d);
 }
 
+static bool
+is_sweeping(const struct daemon *d)
+{
+	return sweeper_phase(d->sweeper) != PHASE_IDLE;
+}
+
 static void
 sleep_until_due(struct daemon *d)
 {
@@ -93,8 +98,7 @@ sleep_until_due(struct daemon *d)
 	if (!d->transport->ops->has_agents && due > now_ns(d) + IDLE_TICK_MS * NS_PER_MS)
 		due = now_ns(d) + IDLE_TICK_MS * NS_PER_MS;
 	if (is_pumped(d)) {
-		arm(d->ev_pump,
-		    txn_outstanding(d->txn) > 0 || !sweeper_idle(d->sweeper) ? 0 : IDLE_TICK_MS);
+		arm(d->ev_pump, txn_outstanding(d->txn) > 0 || is_sweeping(d) ? 0 : IDLE_TICK_MS);
 		return;
 	}
 	if (due == INT64_MAX) {
@@ -105,8 +109,8 @@ sleep_until_due(struct daemon *d)
 	arm(d->ev_pump, ms < 0 ? 0 : ms);
 }
 
-/* How long a poll may wait: a pumped transport jumps to its next event, and follows our clock while
- * it is idle. */
+/* How long a poll may wait: a pumped transport jumps to its next event, or to when the sweep that
+ * runs goes on.  Between sweeps its clock goes with ours. */
 static int64_t
 poll_until(const struct daemon *d)
 {
@@ -114,9 +118,9 @@ poll_until(const struct daemon *d)
 		return now_ns(d);
 	if (txn_outstanding(d->txn) > 0)
 		return INT64_MAX;
-	if (sweeper_idle(d->sweeper) || sweeper_due_ns(d->sweeper) == INT64_MAX)
-		return now_ns(d);
-	return sweeper_due_ns(d->sweeper);
+	return is_sweeping(d) && sweeper_due_ns(d->sweeper) != INT64_MAX
+	    ? sweeper_due_ns(d->sweeper)
+	    : now_ns(d);
 }
 
 static void
@@ -190,18 +194,6 @@ on_routed(evutil_socket_t fd, short what, void *arg)
 
 	if (read(fd, &n, sizeof(n)) > 0)
 		pump(fd, what, arg);
-}
-
-static void
-on_sweep_timer(evutil_socket_t fd, short what, void *arg)
-{
-	struct daemon *d = arg;
-
-	if (d->ha.state == WIRE_SM_MASTER && sweeper_is_up(d->sweeper))
-		sweeper_request(d->sweeper, SWEEP_LIGHT, "interval");
-	else if (d->ha.state != WIRE_SM_STANDBY && d->ha.state != WIRE_SM_NOT_ACTIVE)
-		sweeper_request(d->sweeper, SWEEP_HEAVY, "not up yet");
-	daemon_wake(d);
 }
 
 static void
@@ -287,7 +279,6 @@ static void
 on_sweep_done(void *arg, const struct sweep_report *r)
 {
 	struct daemon *d = arg;
-	int64_t next_ms = d->conf->sweep_interval_ms;
 
 	daemon_report(d, r);
 	if (r->outcome == SWEEP_BROKEN_OFF)
@@ -302,11 +293,6 @@ on_sweep_done(void *arg, const struct sweep_report *r)
 		return;
 	}
 	service_tell_outcome(r);
-	if (r->outcome == SWEEP_NO_LINK || r->outcome == SWEEP_NOT_ROUTED ||
-	    r->outcome == SWEEP_FAILED)
-		next_ms = next_ms > 0 && next_ms < RETRY_MS ? next_ms : RETRY_MS;
-	if (next_ms > 0)
-		arm(d->ev_sweep, next_ms);
 	if (d->next_conf != NULL) {
 		struct conf *fresh = d->next_conf;
 
@@ -430,7 +416,6 @@ open_events(struct daemon *d, struct fm_error *err)
 	if (fd >= 0)
 		d->ev_fd = event_new(d->base, fd, EV_READ | EV_PERSIST, pump, d);
 	d->ev_pump = evtimer_new(d->base, pump, d);
-	d->ev_sweep = evtimer_new(d->base, on_sweep_timer, d);
 	d->ev_progress = evtimer_new(d->base, on_progress, d);
 	d->ev_minute = evtimer_new(d->base, on_minute, d);
 	d->ev_routed = event_new(d->base, d->routed_fd, EV_READ | EV_PERSIST, on_routed, d);
@@ -438,9 +423,8 @@ open_events(struct daemon *d, struct fm_error *err)
 	d->ev_int = evsignal_new(d->base, SIGINT, on_stop_signal, d);
 	d->ev_hup = evsignal_new(d->base, SIGHUP, on_reload_signal, d);
 	d->ev_usr1 = evsignal_new(d->base, SIGUSR1, on_log_signal, d);
-	if ((fd >= 0 && d->ev_fd == NULL) || !d->ev_pump || !d->ev_sweep || !d->ev_progress ||
-	    !d->ev_minute || !d->ev_routed || !d->ev_term || !d->ev_int || !d->ev_hup ||
-	    !d->ev_usr1)
+	if ((fd >= 0 && d->ev_fd == NULL) || !d->ev_pump || !d->ev_progress || !d->ev_minute ||
+	    !d->ev_routed || !d->ev_term || !d->ev_int || !d->ev_hup || !d->ev_usr1)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for events");
 	if (d->ev_fd != NULL)
 		event_add(d->ev_fd, NULL);
@@ -564,7 +548,6 @@ daemon_fini(struct daemon *d)
 		close(d->routed_fd);
 	free_event(d->ev_fd);
 	free_event(d->ev_pump);
-	free_event(d->ev_sweep);
 	free_event(d->ev_progress);
 	free_event(d->ev_minute);
 	free_event(d->ev_term);

@@ -76,4 +76,27 @@ void light_start(struct sweeper *s);
 bool model_drops(const struct sweeper *s);
 /* LIDs and snapshot.  0 and *snap NULL: nothing to route, or the plan stays (s->next). */
 int model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err);
+
+/* wake.c */
+enum wake_why {
+	WAKE_NEVER,	 /* till somebody asks, or a trap comes */
+	WAKE_ASKED,	 /* run.wanted */
+	WAKE_DOUBT,	 /* what has changed meanwhile */
+	WAKE_UNFINISHED, /* an entry of the list of unfinished business */
+	WAKE_TRAPS,	 /* reading was put off */
+	WAKE_BROKEN_OFF, /* the last sweep stopped for what had changed */
+	WAKE_IN_VAIN,	 /* the last sweep came to nothing */
+	WAKE_INTERVAL,	 /* all switches are looked at */
+	WAKE_LOST	 /* nothing else was due, and the subnet is not as it is to be */
+};
+
+struct wake {
+	enum wake_why why;
+	int64_t at_ms; /* clock of the transport; INT64_MAX: never */
+};
+
+/* Between two sweeps: what makes the next one begin, and when. */
+struct wake wake_next(const struct sweeper *s);
+bool wake_is_due(const struct sweeper *s);
+
 #endif

@@ -21,5 +21,6 @@ CORE_SOURCES += \
 	core/sweep/todo_tell.c \
 	core/sweep/traps.c \
 	core/sweep/traps.h \
+	core/sweep/wake.c \
 	core/sweep/well.c \
 	core/sweep/well.h

@@ -122,16 +122,22 @@ sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
 	sms_configured(s);
 }
 
-static int64_t
-idle_until_ns(const struct sweeper *s)
+/* Something is to be written though no sweep is asked for. */
+static bool
+is_due_between(const struct sweeper *s)
 {
-	int64_t next_ms = todo_next_ms(s);
+	return mcast_is_due(s) || aliases_are_due(s);
+}
 
-	if (s->traps->owed_ms != 0 && s->traps->owed_ms < next_ms)
-		next_ms = s->traps->owed_ms;
-	if (sms_due_ms(s) < next_ms)
-		next_ms = sms_due_ms(s);
-	return next_ms == INT64_MAX ? INT64_MAX : next_ms * 1000000;
+/* Polls of the master are no sweep; the next sweep begins when the answers are in that are out. */
+static int64_t
+idle_until_ms(const struct sweeper *s)
+{
+	int64_t at_ms = INT64_MAX;
+
+	if (s->run.pending == 0)
+		at_ms = is_due_between(s) ? 0 : wake_next(s).at_ms;
+	return sms_due_ms(s) < at_ms ? sms_due_ms(s) : at_ms;
 }
 
 int64_t
@@ -139,10 +145,12 @@ sweeper_due_ns(const struct sweeper *s)
 {
 	int64_t now_ns = s->p.transport->ops->now_ns(s->p.transport), until_ns;
 
-	if (s->run.phase == PHASE_IDLE)
-		until_ns = idle_until_ns(s);
-	else
-		until_ns = s->run.phase == PHASE_TABLES ? apply_waits_until_ns(s) : 0;
+	if (s->run.phase == PHASE_IDLE) {
+		int64_t at_ms = idle_until_ms(s);
+
+		return at_ms == INT64_MAX ? INT64_MAX : at_ms * 1000000;
+	}
+	until_ns = s->run.phase == PHASE_TABLES ? apply_waits_until_ns(s) : 0;
 	if (until_ns == 0)
 		return INT64_MAX;
 	/* What is over waits for an answer that is still out. */
@@ -156,25 +164,10 @@ sweeper_drain(struct sweeper *s)
 	sweeper_request(s, SWEEP_HEAVY, "drain");
 }
 
-/* Something is to be written though no sweep is asked for. */
-static bool
-is_due_between(const struct sweeper *s)
-{
-	return mcast_is_due(s) || aliases_are_due(s);
-}
-
-/* Is a sweep to begin? */
-static bool
-is_wanted(const struct sweeper *s)
-{
-	return s->run.wanted != SWEEP_NONE || s->reading.doubted.n > 0 ||
-	    todo_next_ms(s) <= sweeper_clock_ms(s);
-}
-
 bool
 sweeper_idle(const struct sweeper *s)
 {
-	return s->run.phase == PHASE_IDLE && s->run.pending == 0 && !is_wanted(s) &&
+	return s->run.phase == PHASE_IDLE && s->run.pending == 0 && !wake_is_due(s) &&
 	    !is_due_between(s);
 }
 
@@ -277,6 +270,9 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 	if (s->run.failed)
 		outcome = SWEEP_FAILED;
 	r->outcome = outcome;
+	s->run.ended_ms = sweeper_clock_ms(s);
+	if (s->run.looks_at_all)
+		s->run.looked_ms = s->run.ended_ms;
 	r->total_ms = (double)(sweep_wall_ns() - s->run.started_ns) / NS_PER_MS;
 	count_smps(s);
 	links_count(s);
@@ -304,24 +300,47 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 
 /* ---------------------------------------------------------------- phases */
 
+/* Why the sweep begins, and how much is asked anew. */
+static void
+say_why(struct sweeper *s, struct sweep_report *r)
+{
+	static const char *const reasons[] = { [WAKE_DOUBT] = "what has changed meanwhile",
+		[WAKE_TRAPS] = "traps that were put off",
+		[WAKE_BROKEN_OFF] = "what has changed while tables were written",
+		[WAKE_IN_VAIN] = "the sweep before came to nothing",
+		[WAKE_INTERVAL] = "interval",
+		[WAKE_LOST] = "nothing else was due" };
+	struct wake w = wake_next(s);
+
+	if (w.why == WAKE_ASKED) {
+		r->scope = s->run.wanted;
+		snprintf(r->reason, sizeof(r->reason), "%s", s->run.wanted_reason);
+		return;
+	}
+	r->scope = w.why == WAKE_INTERVAL || w.why == WAKE_IN_VAIN ? SWEEP_LIGHT : SWEEP_NAMED;
+	if (w.why == WAKE_LOST || (r->scope == SWEEP_LIGHT && s->set.always_heavy))
+		r->scope = SWEEP_HEAVY;
+	if (w.why == WAKE_UNFINISHED)
+		todo_reason(s, r->reason, sizeof(r->reason));
+	else
+		snprintf(r->reason, sizeof(r->reason), "%s", reasons[w.why]);
+	if (w.why == WAKE_LOST)
+		log_err("sweep",
+		    "the subnet is not as it is to be, and nothing was due that would change it: "
+		    "this is a bug of fmd, please report it; everything is looked at now");
+}
+
 static void
 start_sweep(struct sweeper *s)
 {
-	struct sweep_report *r = &s->report;
-	uint64_t number = r->number + 1;
+	struct sweep_report *r = &s->report, next = { .number = r->number + 1 };
 
-	*r = (struct sweep_report){ .number = number, .scope = s->run.wanted };
-	s->would.n = 0;
-	if (s->run.wanted != SWEEP_NONE)
-		snprintf(r->reason, sizeof(r->reason), "%s", s->run.wanted_reason);
-	else if (s->reading.doubted.n > 0)
-		snprintf(r->reason, sizeof(r->reason), "what has changed meanwhile");
-	else
-		todo_reason(s, r->reason, sizeof(r->reason));
-	if (s->run.wanted == SWEEP_NONE)
-		r->scope = SWEEP_NAMED;
+	say_why(s, &next);
 	if (!s->rule.was_up)
-		r->scope = SWEEP_HEAVY; /* what has not come up once has to be seen whole */
+		next.scope = SWEEP_HEAVY; /* what has not come up once has to be seen whole */
+	*r = next;
+	s->would.n = 0;
+	s->run.looks_at_all = r->scope == SWEEP_LIGHT || r->scope == SWEEP_HEAVY;
 	s->run.wanted = SWEEP_NONE;
 	if (s->rule.others_wrote)
 		program_forget(s);
@@ -499,7 +518,7 @@ advance(struct sweeper *s)
 {
 	switch (s->run.phase) {
 	case PHASE_IDLE:
-		if (is_wanted(s)) {
+		if (wake_is_due(s)) {
 			start_sweep(s);
 		} else {
 			s->run.failed = false; /* of the sweep before */
@@ -551,9 +570,27 @@ advance(struct sweeper *s)
 	}
 }
 
+/* Answers are waited for and no request is out that could bring them: a bug of fmd, which must not
+ * make it wait for ever. */
+static void
+stop_waiting_in_vain(struct sweeper *s)
+{
+	if (s->run.pending == 0 || txn_outstanding(s->p.txn) > 0)
+		return;
+	log_err("sweep",
+	    "the sweep waits for %u answers, and no request is out: this is a bug of fmd, please "
+	    "report it; everything is looked at now",
+	    s->run.pending);
+	s->run.pending = 0;
+	sweeper_request(s, SWEEP_HEAVY, "answers that could not come");
+	if (s->run.phase != PHASE_IDLE)
+		sweep_fail(s, FM_E_SYSTEM, "the sweep waited for answers that could not come");
+}
+
 void
 sweeper_step(struct sweeper *s)
 {
+	stop_waiting_in_vain(s);
 	for (;;) {
 		if (s->run.routing) {
 			enum routing_end end = routing_take(s);
@@ -578,7 +615,7 @@ sweeper_step(struct sweeper *s)
 			sms_step(s);
 		}
 		if (s->run.pending > 0 ||
-		    (s->run.phase == PHASE_IDLE && !is_wanted(s) && !is_due_between(s)))
+		    (s->run.phase == PHASE_IDLE && !wake_is_due(s) && !is_due_between(s)))
 			return;
 		advance(s);
 	}

@@ -367,6 +367,7 @@ trace_mad(struct sim *s, const struct sim_trace *seen, const uint8_t *mad, bool 
 	struct sim_trace e = *seen;
 
 	e.answered = answered;
+	e.mad = mad;
 	e.status = answered ? wire_get16(mad + MAD_STATUS) & 0x7fff : 0;
 	s->trace(s->trace_arg, &e);
 }

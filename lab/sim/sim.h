@@ -71,6 +71,7 @@ struct sim_trace {
 	uint32_t modifier;
 	uint16_t status;
 	bool answered;
+	const uint8_t *mad; /* [MAD_BYTES], the answer if there is one */
 };
 typedef void (*sim_trace_fn)(void *arg, const struct sim_trace *e);
 

@@ -118,6 +118,7 @@ build(struct house *h)
 	sim_options_default(&o);
 	must(sim_new(&h->nl, &o, &h->sim, &err) == 0);
 	sweep_settings_default(&h->set);
+	h->set.sweep_interval_ms = 0; /* the caller asks for sweeps */
 }
 
 static inline void

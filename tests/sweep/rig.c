@@ -67,6 +67,7 @@ rig_sim(struct rig *r, const struct sim_options *o)
 		}
 	ck_assert_msg(sim_new(&r->nl, o ? o : &standard, &r->sim, &err) == 0, "%s", err.msg);
 	sweep_settings_default(&r->set);
+	r->set.sweep_interval_ms = 0; /* most tests look between two sweeps */
 	rig_log_clear();
 }
 

@@ -6,8 +6,6 @@
 #include "tests/sweep/storm_internal.h"
 #include "tests/sweep/storm_truth.h"
 
-#define SWEEP_INTERVAL_NS (10000 * NS_PER_MS)
-#define RETRY_NS (2000 * NS_PER_MS) /* the daemon's timer after a sweep that came to nothing */
 #define CALM_NS (5000 * NS_PER_MS)
 #define SLICE_NS (NS_PER_MS / 2)     /* of time for each of two fmd in turn */
 #define IDLE_NS (50 * NS_PER_MS)     /* an event that waits for SMPs comes after so long */
@@ -32,6 +30,9 @@ on_smp(void *arg, const struct sim_trace *e)
 
 	if (s->locks != NULL)
 		locks_look(s->locks, e);
+	if (e->attr !=
+	    WIRE_ATTR_SM_INFO) /* two SMs show one another numbers that nobody foresees */
+		s->smps = fm_hash_bytes(s->smps ^ (uint64_t)e->at_ns, e->mad, MAD_BYTES);
 	s->n_smps++;
 	while (s->has_begun && s->next < s->n_events && s->events[s->next].when == AFTER_SMPS &&
 	    s->n_smps >= s->events[s->next].n_smps && s->asked == NULL)
@@ -56,7 +57,7 @@ look_for_event(struct storm *s)
 		now = sweeper_phase(s->rig.sweeper) == PHASE_ROUTE || waited > MOMENT_NS;
 		break;
 	case IN_WAIT:
-		now = sweeper_due_ns(s->rig.sweeper) != INT64_MAX || waited > MOMENT_NS;
+		now = (!idle && sweeper_due_ns(s->rig.sweeper) != INT64_MAX) || waited > MOMENT_NS;
 		break;
 	case WHEN_IDLE:
 	case N_WHENS:
@@ -69,6 +70,34 @@ look_for_event(struct storm *s)
 
 /* ------------------------------------------------------------------- time */
 
+static void
+hold(void *arg)
+{
+	struct storm *s = arg;
+
+	sem_wait(&s->go_on);
+}
+
+/* A sweep has ended: what the routing thread would do before the next plan is not done. */
+static void
+hold_worker(void *arg, const struct plan *p)
+{
+	struct storm *s = arg;
+
+	if (s->starves && !s->is_held)
+		s->is_held = plan_worker_run(s->rig.worker, hold, s);
+}
+
+static void
+let_worker_go(struct storm *s)
+{
+	if (!s->is_held)
+		return;
+	sem_post(&s->go_on);
+	sem_wait(&s->rig.woken); /* by that, not by a plan */
+	s->is_held = false;
+}
+
 /* The plan is taken up when the drawn time has passed on the simulator's clock. */
 static bool
 may_take_plan(void *arg)
@@ -76,6 +105,7 @@ may_take_plan(void *arg)
 	struct storm *s = arg;
 
 	if (!s->plan_is_made) {
+		let_worker_go(s);
 		sem_wait(&s->rig.woken);
 		s->plan_is_made = true;
 		s->plan_ns = sim_now_ns(s->rig.sim) + storm_between(&s->rng, 0, s->plan_max_ns);
@@ -97,43 +127,6 @@ start(struct storm *s, bool anew, bool bare)
 	wishes_tell(s, !anew || s->remembers);
 	sim_set_trace(s->rig.sim, on_smp, s);
 	sweeper_request(s->rig.sweeper, SWEEP_HEAVY, "start");
-	s->program.sweep_ns = INT64_MAX;
-}
-
-/* As the daemon does when a sweep has ended. */
-static void
-arm_timers(struct program *p)
-{
-	enum sweep_outcome o = p->rig->last.outcome;
-	bool again = o == SWEEP_NO_LINK || o == SWEEP_NOT_ROUTED || o == SWEEP_FAILED;
-	int64_t now = sim_now_ns(p->rig->sim);
-
-	if (p->rig->n_reports == p->n_reports)
-		return;
-	p->n_reports = p->rig->n_reports;
-	if (o != SWEEP_BROKEN_OFF)
-		p->sweep_ns = now + (again ? RETRY_NS : SWEEP_INTERVAL_NS);
-}
-
-static void
-on_sweep_timer(struct program *p)
-{
-	uint8_t state = p->rig->ha.state;
-
-	if (state == WIRE_SM_MASTER && sweeper_is_up(p->rig->sweeper))
-		sweeper_request(p->rig->sweeper, SWEEP_LIGHT, "interval");
-	else if (state != WIRE_SM_STANDBY && state != WIRE_SM_NOT_ACTIVE)
-		sweeper_request(p->rig->sweeper, SWEEP_HEAVY, "not up yet");
-	p->sweep_ns = INT64_MAX;
-}
-
-static void
-look_at_timers(struct program *p)
-{
-	int64_t now = sim_now_ns(p->rig->sim);
-
-	if (now >= p->sweep_ns)
-		on_sweep_timer(p);
 }
 
 static void
@@ -147,6 +140,7 @@ do_what_was_asked(struct storm *s)
 	switch (e->what) {
 	case KILL:
 	case KILL_BARE:
+		let_worker_go(s);
 		rig_stop(&s->rig);
 		if (s->locks != NULL)
 			locks_mute(s->locks);
@@ -176,16 +170,16 @@ earliest(int64_t a, int64_t b)
 
 /* When there is something to do at the latest, but for MADs that come. */
 static int64_t
-due_ns(const struct storm *s, const struct program *p)
+due_ns(const struct storm *s, const struct rig *rig)
 {
-	int64_t due = earliest(p->sweep_ns, sweeper_due_ns(p->rig->sweeper));
+	int64_t due = sweeper_due_ns(rig->sweeper);
 
-	if (p == &s->program)
+	if (rig == &s->rig)
 		due = earliest(due, s->plan_ns);
-	if (!sweeper_idle(p->rig->sweeper) && txn_outstanding(p->rig->txn) == 0 &&
-	    sweeper_due_ns(p->rig->sweeper) == INT64_MAX &&
-	    (p != &s->program || s->plan_ns == INT64_MAX))
-		due = sim_now_ns(p->rig->sim); /* it has more to do at once */
+	if (!sweeper_idle(rig->sweeper) && txn_outstanding(rig->txn) == 0 &&
+	    sweeper_due_ns(rig->sweeper) == INT64_MAX &&
+	    (rig != &s->rig || s->plan_ns == INT64_MAX))
+		due = sim_now_ns(rig->sim); /* it has more to do at once */
 	return due;
 }
 
@@ -200,21 +194,19 @@ static void
 poll(struct storm *s, int64_t until_ns)
 {
 	bool two = s->second.sweeper != NULL, busy;
-	int64_t now = sim_now_ns(s->rig.sim), stop = earliest(until_ns, due_ns(s, &s->program));
+	int64_t now = sim_now_ns(s->rig.sim), stop = earliest(until_ns, due_ns(s, &s->rig));
 	struct fm_error err = { 0 };
 
 	if (two) {
 		busy = is_busy(&s->rig) || is_busy(&s->second);
-		stop = earliest(stop, due_ns(s, &s->second_program));
+		stop = earliest(stop, due_ns(s, &s->second));
 		stop = earliest(stop, now + (busy ? SLICE_NS : IDLE_NS));
 	}
 	ck_assert_msg(txn_poll(s->rig.txn, stop, &err) >= 0, "%s", err.msg);
-	look_at_timers(&s->program);
 	if (!two)
 		return;
 	now = sim_now_ns(s->rig.sim);
 	ck_assert_msg(txn_poll(s->second.txn, now, &err) >= 0, "%s", err.msg);
-	look_at_timers(&s->second_program);
 }
 
 /* As the daemon's loop, till the clock says so or (storm) the last event has come.  False:
@@ -228,10 +220,8 @@ pump(struct storm *s, int64_t until_ns, bool storm)
 		do_what_was_asked(s);
 		wishes_look_who_registers(s);
 		sweeper_step(s->rig.sweeper);
-		arm_timers(&s->program);
 		if (s->second.sweeper != NULL) {
 			sweeper_step(s->second.sweeper);
-			arm_timers(&s->second_program);
 		}
 		if (storm)
 			look_for_event(s);
@@ -271,13 +261,8 @@ run(struct storm *s)
 	}
 	if (!pump(s, sim_now_ns(s->rig.sim) + CALM_NS, false))
 		return false;
-	for (unsigned i = 0; i < 2; i++) {
-		on_sweep_timer(&s->program);
-		if (s->second.sweeper != NULL)
-			on_sweep_timer(&s->second_program);
-		if (!pump(s, sim_now_ns(s->rig.sim) + SWEEP_INTERVAL_NS, false))
-			return false;
-	}
+	if (!pump(s, sim_now_ns(s->rig.sim) + 2 * SWEEP_INTERVAL_NS, false)) /* two light sweeps */
+		return false;
 	/* what waits for old packets, or for a node that is gone, ends */
 	return sweeper_idle(s->rig.sweeper) || pump(s, sim_now_ns(s->rig.sim) + CALM_NS, false);
 }
@@ -300,24 +285,45 @@ judge(struct storm *s, bool ended, char text[STORM_TEXT_BYTES])
 		storm_describe(s, text);
 }
 
+static void
+play(struct storm *s, const struct storm_place *place, uint64_t seed, char text[STORM_TEXT_BYTES])
+{
+	text[0] = '\0';
+	sem_init(&s->go_on, 0, 0);
+	storm_draw(s, place, seed);
+	s->rig.set.isolated = &s->isolated;
+	s->rig.off_loop = true;
+	s->rig.may_take_plan = may_take_plan;
+	s->rig.may_take_plan_arg = s;
+	s->rig.on_up = hold_worker;
+	s->rig.on_up_arg = s;
+	judge(s, run(s), text);
+	sim_set_trace(s->rig.sim, NULL, NULL);
+	let_worker_go(s);
+	more_fini(s);
+	rig_fini(&s->rig);
+	isolated_fini(&s->isolated);
+	sem_destroy(&s->go_on);
+}
+
 uint32_t
 storm_play(
     const struct storm_place *place, uint64_t seed, uint32_t without, char text[STORM_TEXT_BYTES])
 {
-	struct storm s = { .without = without, .program.rig = &s.rig };
+	struct storm s = { .without = without };
 
-	text[0] = '\0';
-	storm_draw(&s, place, seed);
-	s.rig.set.isolated = &s.isolated;
-	s.rig.off_loop = true;
-	s.rig.may_take_plan = may_take_plan;
-	s.rig.may_take_plan_arg = &s;
-	judge(&s, run(&s), text);
-	sim_set_trace(s.rig.sim, NULL, NULL);
-	more_fini(&s);
-	rig_fini(&s.rig);
-	isolated_fini(&s.isolated);
+	play(&s, place, seed, text);
 	return s.has | ((1u << s.n_events) - 1);
+}
+
+uint64_t
+storm_smps(const struct storm_place *place, uint64_t seed, bool starves)
+{
+	struct storm s = { .starves = starves };
+	char text[STORM_TEXT_BYTES];
+
+	play(&s, place, seed, text);
+	return s.smps;
 }
 
 bool

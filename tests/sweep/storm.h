@@ -45,6 +45,10 @@ struct storm_place {
 uint32_t storm_play(
     const struct storm_place *place, uint64_t seed, uint32_t without, char text[STORM_TEXT_BYTES]);
 
+/* Play it; a number that stands for all its SMPs, byte by byte but for SMInfo.  starves: the thread
+ * on which plans are made gets no time between two of them, as on a machine that is busy. */
+uint64_t storm_smps(const struct storm_place *place, uint64_t seed, bool starves);
+
 /* The same, and if it ends wrong again with ever fewer parts; true: it ends right. */
 bool storm_passes(const struct storm_place *place, uint64_t seed, char text[STORM_TEXT_BYTES]);
 

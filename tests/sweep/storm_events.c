@@ -84,6 +84,7 @@ storm_draw(struct storm *s, const struct storm_place *place, uint64_t seed)
 	draw_times(s, seed, &o);
 	rig_generate(&s->rig.nl, place->words);
 	rig_sim(&s->rig, &o);
+	s->rig.set.sweep_interval_ms = SWEEP_INTERVAL_NS / NS_PER_MS;
 	rig_use(&s->rig, place->engine);
 	s->rig.set.poll_ms = 1000;
 	s->rig.set.on_trap = fm_rng_below(&s->rng, 4) != 0;

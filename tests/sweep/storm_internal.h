@@ -21,6 +21,7 @@
 #define NS_PER_MS INT64_C(1000000)
 #define STORM_NODES_MAX 192
 #define STORM_GROUPS 2
+#define SWEEP_INTERVAL_NS (10000 * NS_PER_MS)
 
 enum what {
 	CABLE_OUT,
@@ -91,16 +92,8 @@ struct prank {
 	int64_t late_ns;
 };
 
-/* An fmd, and when its daemon's timer runs out. */
-struct program {
-	struct rig *rig;
-	uint32_t n_reports;
-	int64_t sweep_ns;
-};
-
 struct storm {
 	struct rig rig;
-	struct program program;
 	struct fm_rng rng;
 	struct event events[STORM_EVENTS_MAX];
 	unsigned n_events, next;
@@ -114,6 +107,10 @@ struct storm {
 	const struct event *asked; /* to be done when the simulator is left */
 	int64_t plan_ns, plan_max_ns;
 	bool plan_is_made;
+	bool starves; /* the routing thread gets no time to prepare repairs */
+	bool is_held; /* ... it waits for go_on, till a plan is asked for */
+	sem_t go_on;
+	uint64_t smps; /* a number that stands for all SMPs so far, byte by byte */
 	long n_steps;
 	/* above STORM_PLAIN_MAX */
 	struct fm_rng more;
@@ -121,7 +118,6 @@ struct storm {
 	bool remembers;	   /* what hosts have registered outlives fmd */
 	bool second_stays; /* to the end */
 	struct rig second; /* sweeper NULL: it does not run */
-	struct program second_program;
 	struct prank pranks[N_PRANKS];
 	struct storm_group groups[STORM_GROUPS];
 	bool has_aliases[STORM_NODES_MAX];

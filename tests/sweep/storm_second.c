@@ -22,7 +22,6 @@ come(struct storm *s, const struct event *e)
 	rig_use(r, s->rig.entry.engine);
 	rig_start(r);
 	sweeper_request(r->sweeper, SWEEP_HEAVY, "start");
-	s->second_program = (struct program){ r, 0, INT64_MAX };
 }
 
 void

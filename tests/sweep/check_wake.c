@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fmd goes on by itself, whatever the last sweep came to: nobody in these tests asks for a sweep
+ * once the subnet has been brought up, time passes and that is all.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "core/sweep/internal.h"
+#include "tests/run.h"
+#include "tests/sweep/rig.h"
+
+extern const struct fm_engine minhop_LTX_fm_engine;
+
+static struct rig rig;
+
+static void
+bring_up(int64_t interval_ms)
+{
+	rig_generate(&rig.nl, "pgft 2 4,4 1,2 1,1");
+	rig_sim(&rig, NULL);
+	rig_use(&rig, &minhop_LTX_fm_engine);
+	rig.set.sweep_interval_ms = interval_ms;
+	rig_bring_up(&rig);
+}
+
+static void
+end(void)
+{
+	rig_fini(&rig);
+}
+
+/* What a sweep that was broken off, or failed, before the first UP leaves behind. */
+static void
+forget_all(enum sweep_outcome outcome)
+{
+	struct sweeper *s = rig.sweeper;
+
+	s->rule.was_up = false;
+	s->report.outcome = outcome;
+	todo_clear(s->todo);
+}
+
+static const enum sweep_outcome in_vain[] = { SWEEP_BROKEN_OFF, SWEEP_NOT_ROUTED, SWEEP_NO_LINK,
+	SWEEP_FAILED };
+#define N_IN_VAIN ((int)(sizeof(in_vain) / sizeof(*in_vain)))
+
+START_TEST(a_first_sweep_that_came_to_nothing_is_followed)
+{
+	bring_up(_i < N_IN_VAIN ? 10000 : 0);
+	forget_all(in_vain[_i % N_IN_VAIN]);
+	rig_let_pass(&rig, in_vain[_i % N_IN_VAIN] == SWEEP_BROKEN_OFF ? 100 : 3000);
+	ck_assert(sweeper_is_up(rig.sweeper));
+	rig_expect_up(&rig);
+}
+END_TEST
+
+/* Every state that is not to last has a moment at which it ends. */
+START_TEST(there_is_always_a_next_time)
+{
+	static const uint8_t states[] = { WIRE_SM_DISCOVERING, WIRE_SM_MASTER };
+
+	bring_up(0);
+	for (unsigned i = 0; i < sizeof(states); i++)
+		for (unsigned o = SWEEP_UP; o <= SWEEP_FAILED; o++)
+			for (unsigned up = 0; up < 2; up++) {
+				struct wake w;
+
+				rig.ha.state = states[i];
+				rig.sweeper->report.outcome = (enum sweep_outcome)o;
+				rig.sweeper->rule.was_up = up != 0;
+				w = wake_next(rig.sweeper);
+				ck_assert_msg((w.at_ms == INT64_MAX) ==
+					(states[i] == WIRE_SM_MASTER && up != 0 &&
+					    (o == SWEEP_UP || o == SWEEP_UNCHANGED ||
+						o == SWEEP_STANDBY)),
+				    "state %u, outcome %u, up %u: due at %lld", states[i], o, up,
+				    (long long)w.at_ms);
+			}
+	rig.ha.state = WIRE_SM_MASTER;
+}
+END_TEST
+
+/* A node that is silent is asked again though there is no interval. */
+START_TEST(what_waits_for_others_is_looked_at_without_an_interval)
+{
+	uint32_t host;
+
+	bring_up(0);
+	host = rig_host(&rig, 3);
+	sim_silence(rig.sim, host, true);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_gt(sweeper_todo(rig.sweeper)->n, 0);
+	sim_silence(rig.sim, host, false);
+	rig_let_pass(&rig, 30000);
+	ck_assert_uint_eq(sweeper_todo(rig.sweeper)->n, 0);
+	rig_expect_up(&rig);
+}
+END_TEST
+
+static unsigned n_looks;
+
+static void
+count_looks(void *arg, const struct plan *p)
+{
+	n_looks += rig.last.reason[0] != '\0' && strcmp(rig.last.reason, "interval") == 0;
+}
+
+/* Cables that go and come without end do not keep fmd from looking at all switches. */
+START_TEST(the_interval_has_its_turn_beside_events)
+{
+	struct sim_place at;
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, 1);
+	bring_up(10000);
+	rig.on_up = count_looks;
+	n_looks = 0;
+	for (unsigned s = 0; s < 60; s++) {
+		at = rig_lose_a_cable(&rig, &rng);
+		rig_let_pass(&rig, 500);
+		sim_relink(rig.sim, at.node, at.port);
+		rig_let_pass(&rig, 500);
+	}
+	ck_assert_uint_ge(rig.n_reports, 60);
+	ck_assert_uint_ge(n_looks, 1);
+}
+END_TEST
+
+START_TEST(answers_that_cannot_come_are_not_waited_for)
+{
+	bring_up(10000);
+	rig.sweeper->run.pending++;
+	rig_let_pass(&rig, 100);
+	ck_assert_uint_eq(rig.sweeper->run.pending, 0);
+	ck_assert_ptr_nonnull(strstr(rig_log, "this is a bug of fmd"));
+	rig_expect_up(&rig);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("wake");
+	TCase *t = tcase_create("wake");
+
+	tcase_add_checked_fixture(t, NULL, end);
+	tcase_add_loop_test(t, a_first_sweep_that_came_to_nothing_is_followed, 0, 2 * N_IN_VAIN);
+	tcase_add_test(t, there_is_always_a_next_time);
+	tcase_add_test(t, what_waits_for_others_is_looked_at_without_an_interval);
+	tcase_add_test(t, the_interval_has_its_turn_beside_events);
+	tcase_add_test(t, answers_that_cannot_come_are_not_waited_for);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
