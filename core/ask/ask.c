@@ -66,11 +66,13 @@ ask_drop(struct ask *a)
 
 static void on_end(void *arg, enum txn_status status, const uint8_t *reply);
 
-/* Requests to one node share its small window; one that may be lost holds none of it up. */
+/* Requests to one node share its small window; one past it that may be lost holds none of it up. */
 static uint64_t
 window_key(const struct ask *a)
 {
-	return a->node == INV_NONE || a->nobody_waits ? 0 : inv_node(&a->s->inv, a->node)->guid;
+	return a->node == INV_NONE || (a->nobody_waits && !a->at_node)
+	    ? 0
+	    : inv_node(&a->s->inv, a->node)->guid;
 }
 
 static void

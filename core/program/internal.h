@@ -124,6 +124,20 @@ void repath_take_over(struct sweeper *s);
 void repath_keep(struct sweeper *s, bool untold);
 /* Tell them, before other ports are set.  True: there are more, or answers are out. */
 bool repath_feed(struct sweeper *s);
+/* What looks.h has of multicast tables, P_Keys, SL to VL, VL arbitration. */
+struct look;
+uint32_t mcast_n_looks(const struct sweeper *s, uint32_t slot);
+bool mcast_look(const struct sweeper *s, uint32_t slot, uint32_t i, struct look *out);
+void mcast_forget(struct sweeper *s, uint32_t slot, uint32_t i);
+uint32_t pkeys_n_looks(const struct sweeper *s, uint32_t slot);
+bool pkeys_look(const struct sweeper *s, uint32_t slot, uint32_t i, struct look *out);
+void pkeys_forget(struct sweeper *s, uint32_t slot, uint32_t i);
+uint32_t qos_n_maps(const struct sweeper *s, uint32_t slot);
+bool qos_look_at_map(const struct sweeper *s, uint32_t slot, uint32_t i, struct look *out);
+void qos_forget_map(struct sweeper *s, uint32_t slot, uint32_t i);
+uint32_t qos_n_arbs(const struct sweeper *s, uint32_t slot);
+bool qos_look_at_arb(const struct sweeper *s, uint32_t slot, uint32_t i, struct look *out);
+void qos_forget_arb(struct sweeper *s, uint32_t slot, uint32_t i);
 /* Where multicast tables may end; 0: there are no groups. */
 uint16_t mcast_top_mlid(struct sweeper *s);
 

@@ -10,6 +10,8 @@ CORE_SOURCES += \
 	core/program/forced.c \
 	core/program/internal.h \
 	core/program/links.c \
+	core/program/looks.c \
+	core/program/looks.h \
 	core/program/mcast.c \
 	core/program/mkeys.c \
 	core/program/owed.c \

@@ -15,6 +15,7 @@
 
 #include "core/mcast/mft_rows.h"
 #include "core/program/internal.h"
+#include "core/program/looks.h"
 #include "lib/bitset.h"
 
 #define TOP_STEP 64u /* MLIDs */
@@ -443,4 +444,40 @@ mcast_finish(struct sweeper *s)
 	mc->stage = STAGE_NOTHING;
 	make_rows(mc);
 	return mc->in_sweep;
+}
+
+/* -------------------------------------------------------------- reading back */
+
+/* Of what was not taken it is not known what the switch holds. */
+uint32_t
+mcast_n_looks(const struct sweeper *s, uint32_t slot)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	if (!inv_is_switch(n) || n->mft != MFT_KNOWN || s->plan->mcast == NULL ||
+	    n->sw_index >= s->inv.switches.n || mft_in_doubt(s->mc->mft))
+		return 0;
+	return n_blocks(n) * mft_n_positions(n->n_ports);
+}
+
+bool
+mcast_look(const struct sweeper *s, uint32_t slot, uint32_t i, struct look *out)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	uint32_t n_pos = mft_n_positions(n->n_ports);
+	struct mft_block b = { .sw = n->sw_index, .block = i / n_pos, .position = i % n_pos };
+
+	*out = (struct look){ .attr = WIRE_ATTR_MFT,
+		.modifier = modifier_of(b.block, b.position),
+		.n_bytes = WIRE_SMP_DATA_BYTES };
+	mft_held(s->mc->mft, &b);
+	wire_mft_put(out->bytes, b.ports);
+	return true;
+}
+
+void
+mcast_forget(struct sweeper *s, uint32_t slot, uint32_t i)
+{
+	(void)i;
+	inv_node(&s->inv, slot)->mft = MFT_UNKNOWN;
 }

@@ -25,6 +25,7 @@
 
 #include "core/subnet/pkey_table.h"
 #include "core/program/internal.h"
+#include "core/program/looks.h"
 
 #define JOB_BLOCKS 8
 #define JOB_SLOTS (JOB_BLOCKS * PKEYS_PER_BLOCK)
@@ -531,4 +532,55 @@ pkeys_ensure(struct sweeper *s, uint32_t slot, unsigned port)
 		return;
 	if (pkeys_are_due(s, slot, port) || s->report.scope == SWEEP_HEAVY)
 		start_job(s, slot, port);
+}
+
+/* -------------------------------------------------------------- reading back */
+
+static uint32_t
+blocks_looked_at(const struct sweeper *s)
+{
+	return s->pk->all_blocks ? JOB_BLOCKS : 1;
+}
+
+uint32_t
+pkeys_n_looks(const struct sweeper *s, uint32_t slot)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	unsigned last = inv_is_switch(n) && !s->pk->all_blocks ? 0 : n->n_ports;
+
+	return (last + 1) * blocks_looked_at(s);
+}
+
+/* Of an end-port, or of the switch port that enforces its partitions. */
+bool
+pkeys_look(const struct sweeper *s, uint32_t slot, uint32_t i, struct look *out)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	unsigned port = i / blocks_looked_at(s), block = i % blocks_looked_at(s);
+	const struct inv_port *p = &n->ports[port];
+	struct pkey_side side = { .node = slot, .port = (uint8_t)port };
+	bool end = port_wants_lid(&s->inv, slot, port);
+	uint16_t keys[PKEYS_PER_BLOCK] = { 0 };
+	unsigned left;
+
+	if (!(end ? p->pkeys_done : p->pkeys_enforced) || p->pkeys == NULL ||
+	    block * PKEYS_PER_BLOCK >= p->pkeys->n_slots)
+		return false;
+	left = p->pkeys->n_slots - block * PKEYS_PER_BLOCK;
+	left = left < PKEYS_PER_BLOCK ? left : PKEYS_PER_BLOCK;
+	memcpy(keys, p->pkeys->key + (size_t)block * PKEYS_PER_BLOCK, left * sizeof(keys[0]));
+	*out = (struct look){ .attr = WIRE_ATTR_PKEY_TABLE,
+		.modifier = modifier_of(s, &side, block),
+		.port = (uint8_t)port,
+		.n_bytes = (uint8_t)(left * sizeof(keys[0])) };
+	wire_pkeys_put(out->bytes, keys);
+	return true;
+}
+
+void
+pkeys_forget(struct sweeper *s, uint32_t slot, uint32_t i)
+{
+	struct inv_port *p = &inv_node(&s->inv, slot)->ports[i / blocks_looked_at(s)];
+
+	p->pkeys_done = p->pkeys_enforced = false;
 }

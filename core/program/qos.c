@@ -21,6 +21,7 @@
 #include "core/subnet/qos.h"
 #include "core/graph/tables_vls.h"
 #include "core/program/internal.h"
+#include "core/program/looks.h"
 
 #define ARB_BLOCKS 4 /* 1, 2: low priority; 3, 4: high (IBA 14.2.5.9) */
 #define ARB_EQUAL_WEIGHT 4
@@ -380,15 +381,27 @@ ensure_rows(struct sweeper *s, uint32_t slot, unsigned port)
 			ensure_block(s, slot, (uint8_t)port, BLOCK_SL2VL, in << 8 | port);
 }
 
+/* Blocks of VL arbitration that are looked at in a port. */
+static unsigned
+n_arb_blocks(const struct sweeper *s)
+{
+	return s->set.qos != NULL || s->vls->written ? ARB_BLOCKS : 1;
+}
+
+/* Has the port a block of this index? */
+static bool
+has_arb(const struct wire_port_info *i, unsigned index)
+{
+	const uint8_t cap[] = { i->vl_arb_low_cap, i->vl_arb_high_cap };
+
+	return cap[(index - 1) / 2] > (index - 1) % 2 * QOS_ARB_BLOCK;
+}
+
 static void
 ensure_arb(struct sweeper *s, uint32_t slot, unsigned port)
 {
-	const struct wire_port_info *i = &inv_node(&s->inv, slot)->ports[port].info;
-	bool all = s->set.qos != NULL || s->vls->written;
-	const uint8_t cap[] = { i->vl_arb_low_cap, i->vl_arb_high_cap };
-
-	for (unsigned index = 1; index <= (all ? ARB_BLOCKS : 1); index++)
-		if (cap[(index - 1) / 2] > (index - 1) % 2 * QOS_ARB_BLOCK)
+	for (unsigned index = 1; index <= n_arb_blocks(s); index++)
+		if (has_arb(&inv_node(&s->inv, slot)->ports[port].info, index))
 			ensure_block(s, slot, (uint8_t)port, BLOCK_VL_ARB, index);
 }
 
@@ -619,4 +632,89 @@ qos_start(struct sweeper *s)
 	s->vls->written = s->vls->written || s->set.qos != NULL;
 	s->vls->spread = s->vls->spread || engine_binds(s);
 	log_sl_collision(s);
+}
+
+/* -------------------------------------------------------------- reading back */
+
+/* Are the tables of a port known to be as they are to be? */
+static bool
+is_settled(const struct sweeper *s, const struct inv_node *n, unsigned port)
+{
+	return is_done(s, n, port) && has_tables(s, n, port) && can_map(n, port);
+}
+
+/* By output, then input; of a CA or router by port. */
+uint32_t
+qos_n_maps(const struct sweeper *s, uint32_t slot)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	if (!maps_sls(s))
+		return 0;
+	return (n->n_ports + 1u) * (inv_is_switch(n) ? n->n_ports + 1u : 1u);
+}
+
+static unsigned
+out_of_map(const struct inv_node *n, uint32_t i)
+{
+	return inv_is_switch(n) ? i / (n->n_ports + 1u) : i;
+}
+
+bool
+qos_look_at_map(const struct sweeper *s, uint32_t slot, uint32_t i, struct look *out)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	unsigned port = out_of_map(n, i), in = inv_is_switch(n) ? i % (n->n_ports + 1u) : 0;
+	uint8_t vl[16];
+
+	if (!is_settled(s, n, port) ||
+	    (in != 0 && !(n->ports[in].qos_in_done && links_takes(s, n, in))))
+		return false;
+	want_row(s, n, in, port, vl);
+	*out = (struct look){ .attr = WIRE_ATTR_SL2VL,
+		.modifier = inv_is_switch(n) ? in << 8 | port : 0,
+		.port = (uint8_t)port,
+		.n_bytes = (uint8_t)block_bytes[BLOCK_SL2VL] };
+	wire_sl2vl_put(out->bytes, vl);
+	return true;
+}
+
+/* The maps that the next plan is proven with come first (owed.c). */
+void
+qos_forget_map(struct sweeper *s, uint32_t slot, uint32_t i)
+{
+	struct inv_node *n = inv_node(&s->inv, slot);
+
+	n->ports[out_of_map(n, i)].qos_done = false;
+	if (inv_is_switch(n))
+		qos_note_owed(s, slot);
+}
+
+uint32_t
+qos_n_arbs(const struct sweeper *s, uint32_t slot)
+{
+	return maps_sls(s) ? (inv_node(&s->inv, slot)->n_ports + 1u) * ARB_BLOCKS : 0;
+}
+
+bool
+qos_look_at_arb(const struct sweeper *s, uint32_t slot, uint32_t i, struct look *out)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	unsigned port = i / ARB_BLOCKS, index = i % ARB_BLOCKS + 1;
+
+	if (!is_settled(s, n, port) || index > n_arb_blocks(s) ||
+	    !has_arb(&n->ports[port].info, index))
+		return false;
+	*out = (struct look){ .attr = WIRE_ATTR_VL_ARB,
+		.modifier = index << 16 | port,
+		.port = (uint8_t)port,
+		.n_bytes = (uint8_t)block_bytes[BLOCK_VL_ARB] };
+	want_arb(s, n, port, index, out->bytes);
+	return true;
+}
+
+void
+qos_forget_arb(struct sweeper *s, uint32_t slot, uint32_t i)
+{
+	inv_node(&s->inv, slot)->ports[i / ARB_BLOCKS].qos_done = false;
 }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* core/program/looks.c - what switches hold of themselves and of forwarding tables; the rows. */
+#include "core/program/looks.h"
+
+#include "core/program/apply_internal.h"
+
+enum { PLACE_INFO, PLACE_PORT0, N_SWITCH_PLACES };
+
+#define INFO_AT 6 /* LinearFDBTop in SwitchInfo, IBA 14.2.5.4 */
+#define LID_AT 16 /* LID in PortInfo, 14.2.5.6 */
+
+static uint32_t
+count_switch(const struct sweeper *s, uint32_t slot)
+{
+	return inv_is_switch(inv_node(&s->inv, slot)) ? N_SWITCH_PLACES : 0;
+}
+
+static bool
+look_at_switch(const struct sweeper *s, uint32_t slot, uint32_t i, struct look *out)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	uint8_t data[WIRE_SMP_DATA_BYTES] = { 0 };
+
+	if (n->lft != LFT_OURS)
+		return false;
+	if (i == PLACE_INFO) {
+		*out = (struct look){ .attr = WIRE_ATTR_SWITCH_INFO, .at = INFO_AT, .n_bytes = 2 };
+		wire_switch_info_put(data, &n->sw);
+	} else {
+		*out = (struct look){ .attr = WIRE_ATTR_PORT_INFO, .at = LID_AT, .n_bytes = 2 };
+		wire_port_info_put(data, &n->ports[0].info);
+	}
+	memcpy(out->bytes, data + out->at, out->n_bytes);
+	return true;
+}
+
+static void
+doubt_rebooted(struct sweeper *s, uint32_t slot, uint32_t i)
+{
+	(void)i;
+	doubt_node(s, slot);
+}
+
+/* ------------------------------------------------------------ forwarding tables */
+
+static uint32_t
+count_lft(const struct sweeper *s, uint32_t slot)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	return inv_is_switch(n) && n->sw_index < fabric_of(s->plan)->n_switches
+	    ? n_blocks(s->plan)
+	    : 0;
+}
+
+/* Behind the last LID there may be anything. */
+static bool
+look_at_lft(const struct sweeper *s, uint32_t slot, uint32_t i, struct look *out)
+{
+	const uint8_t *known = apply_known_block(s, inv_node(&s->inv, slot), i);
+	uint32_t n = s->plan->top_lid + 1u - i * LFT_BLOCK_LIDS;
+
+	if (known == NULL)
+		return false;
+	*out = (struct look){ .attr = WIRE_ATTR_LFT,
+		.modifier = i,
+		.n_bytes = (uint8_t)(n < LFT_BLOCK_LIDS ? n : LFT_BLOCK_LIDS) };
+	memcpy(out->bytes, known, out->n_bytes);
+	return true;
+}
+
+/* Who has written one block may have written all, and packets follow them: the next sweep looks at
+ * the whole switch, and orders what it writes from what it finds. */
+static void
+forget_lft(struct sweeper *s, uint32_t slot, uint32_t i)
+{
+	(void)i;
+	inv_node(&s->inv, slot)->lft = LFT_FOREIGN;
+}
+
+const struct look_row look_rows[N_LOOK_KINDS] = {
+	[LOOK_SWITCH] = { "switch", "LinearFDBTop or LID", "LinearFDBTop and LID", count_switch,
+	    look_at_switch, doubt_rebooted },
+	[LOOK_LFT] = { "tables", "block of its forwarding table",
+	    "blocks of its forwarding table", count_lft, look_at_lft, forget_lft },
+	[LOOK_MFT] = { "multicast", "block of its multicast table",
+	    "blocks of its multicast table", mcast_n_looks, mcast_look, mcast_forget },
+	[LOOK_PKEYS] = { "pkeys", "block of P_Keys", "blocks of P_Keys", pkeys_n_looks, pkeys_look,
+	    pkeys_forget },
+	[LOOK_SL2VL] = { "sl2vl", "SL-to-VL map", "SL-to-VL maps", qos_n_maps, qos_look_at_map,
+	    qos_forget_map },
+	[LOOK_VL_ARB] = { "vlarb", "table of VL arbitration", "tables of VL arbitration",
+	    qos_n_arbs, qos_look_at_arb, qos_forget_arb },
+};
