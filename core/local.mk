@@ -32,6 +32,7 @@ include core/inventory/local.mk
 include core/ask/local.mk
 include core/sms/local.mk
 include core/program/local.mk
+include core/audit/local.mk
 include core/sweep/local.mk
 include core/registry/local.mk
 include core/view/local.mk

@@ -182,6 +182,7 @@ UNIT_TESTS = \
 	tests/engine/check_one_by_one \
 	tests/engine/check_remarks \
 	tests/sweep/check_apply \
+	tests/sweep/check_audit \
 	tests/engine/check_repair_hosts \
 	tests/sweep/check_dist \
 	tests/sweep/check_events \
@@ -433,6 +434,9 @@ tests_integration_alias_guid_LDADD = libfmlab.la libfmcore.la
 check_PROGRAMS += tests/integration/sa_ask
 tests_integration_sa_ask_SOURCES = tests/integration/sa_ask.c
 tests_integration_sa_ask_LDADD = libfmlab.la libfmcore.la
+check_PROGRAMS += tests/integration/overwrite
+tests_integration_overwrite_SOURCES = tests/integration/overwrite.c
+tests_integration_overwrite_LDADD = libfmlab.la libfmcore.la
 check_PROGRAMS += tests/integration/sa_mads
 tests_integration_sa_mads_SOURCES = tests/integration/sa_mads.c
 tests_integration_sa_mads_LDADD = libfmlab.la libfmcore.la libfmcommon.la
@@ -494,6 +498,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_paths.sh \
 	tests/integration/fmsim_registered.sh \
 	tests/integration/fmsim_restart.sh \
+	tests/integration/fmsim_audit.sh \
 	tests/integration/fmsim_trouble.sh \
 	tests/integration/fmsim_events.sh \
 	tests/integration/fmsim_names.sh \

@@ -68,10 +68,13 @@ const struct verb fmctl_verbs[] = {
 	    "Exit code 5 where a place cannot be published to, or a peer is behind, 1 where one\n"
 	    "cannot be asked, 3 where a path differs.\n",
 	    { "part", "relays" }, false, "insecure", NULL, fmctl_show_dist, fmctl_judge_dist },
-	{ "sweep", "[light|heavy] [--wait]", "sweep now",
+	{ "sweep", "[light|heavy] [--wait] [--tables]", "sweep now",
 	    "  light, heavy         ask whether something has changed; read everything (default)\n"
-	    "  --wait               until it has ended; the exit code says how\n",
-	    { "scope" }, false, "wait", NULL, fmctl_show_ending, NULL },
+	    "  --wait               until it has ended; the exit code says how\n"
+	    "  --tables             read back what all switches and hosts hold of what fmd has\n"
+	    "                       written, and write again what is something else; waits for "
+	    "it\n",
+	    { "scope" }, false, "wait tables", NULL, fmctl_show_swept, NULL },
 	{ "drain", "[--dry-run]", "take up tables that wait for entries to be emptied",
 	    "  --dry-run            only tell which\n", { NULL }, false, "dry-run", NULL, NULL,
 	    NULL },
@@ -243,6 +246,7 @@ static const struct option long_options[] = {
 	{ "yes", no_argument, NULL, OPT_FLAGS + 6 },
 	{ "force", no_argument, NULL, OPT_FLAGS + 7 },
 	{ "insecure", no_argument, NULL, OPT_FLAGS + 8 },
+	{ "tables", no_argument, NULL, OPT_FLAGS + 9 },
 	{ "guid", no_argument, NULL, 'G' },
 	{ "lid", no_argument, NULL, 'L' },
 	{ 0 },
@@ -387,6 +391,12 @@ conclude(const struct ask *a, json_t **result, int *code, struct fm_error *err)
 
 	if (a->verb != NULL && a->verb->judge != NULL)
 		*code = a->verb->judge(begun);
+	if (json_object_get(begun, "turn") != NULL) {
+		*result = NULL;
+		rc = fmctl_wait_tables(a, begun, code, result, err);
+		json_decref(begun);
+		return rc;
+	}
 	if (!a->wait || *code != FMD_EXIT_OK || json_object_get(begun, "sweep") == NULL ||
 	    json_is_false(json_object_get(begun, "asked_for")))
 		return 0;

@@ -56,6 +56,9 @@ int fmctl_call(const struct ask *a, json_t **result, struct fm_error *err);
  * *result. */
 int fmctl_wait(
     const struct ask *a, const json_t *begun, int *code, json_t **result, struct fm_error *err);
+/* ... until the turn of reading tables back has ended that `begun` speaks of. */
+int fmctl_wait_tables(
+    const struct ask *a, const json_t *begun, int *code, json_t **result, struct fm_error *err);
 
 /* fmctl_dist.c: a host's file against what the SA says, a new reference. */
 int fmctl_dist_verify(const struct ask *a, json_t **result, struct fm_error *err);
@@ -96,6 +99,7 @@ void fmctl_show_trouble(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_events(const struct ask *a, const json_t *result, FILE *out);
 /* Of sweep and reload, waited for or not. */
 void fmctl_show_ending(const struct ask *a, const json_t *result, FILE *out);
+void fmctl_show_swept(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_reload(const struct ask *a, const json_t *result, FILE *out);
 /* Of isolate and restore: what is isolated, or what it does. */
 void fmctl_show_isolated(const struct ask *a, const json_t *result, FILE *out);

@@ -147,6 +147,23 @@ fmctl_show_ending(const struct ask *a, const json_t *result, FILE *out)
 		fmctl_print(result, out);
 }
 
+/* What was read back, and how it ended; or of a sweep. */
+void
+fmctl_show_swept(const struct ask *a, const json_t *result, FILE *out)
+{
+	if (json_object_get(result, "turn") == NULL) {
+		fmctl_show_ending(a, result, out);
+		return;
+	}
+	fprintf(out,
+	    "read    %" I " blocks, %" I " without an answer\n"
+	    "differ  %" I " blocks, of %" I " nodes\n"
+	    "%s, after %.1f s\n",
+	    fmctl_number(result, "blocks_read"), fmctl_number(result, "blocks_silent"),
+	    fmctl_number(result, "blocks_that_differ"), fmctl_number(result, "nodes_that_differ"),
+	    fmctl_string(result, "says"), json_real_value(json_object_get(result, "seconds")));
+}
+
 static void
 show_full_link(const json_t *link, FILE *out)
 {

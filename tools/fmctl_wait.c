@@ -35,19 +35,25 @@ now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* On a terminal only, in one line that is written over. */
+/* On a terminal only, in one line that is written over; text NULL: that is over. */
 static void
-show_progress(const struct wait *w, const json_t *p)
+show_line(const char *text)
 {
 	if (isatty(STDERR_FILENO) == 0)
 		return;
-	if (p == NULL)
-		fputs("\r\033[K", stderr);
-	else
-		fprintf(stderr, "\r\033[Ksweep %" JSON_INTEGER_FORMAT ": %s, %.1f s",
-		    fmctl_number(p, "sweep"), fmctl_string(p, "phase"),
-		    (double)(now_ms() - w->start_ms) / 1000);
+	fprintf(stderr, "\r\033[K%s", text != NULL ? text : "");
 	fflush(stderr);
+}
+
+static void
+show_progress(const struct wait *w, const json_t *p)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "sweep %" JSON_INTEGER_FORMAT ": %s, %.1f s",
+	    fmctl_number(p, "sweep"), fmctl_string(p, "phase"),
+	    (double)(now_ms() - w->start_ms) / 1000);
+	show_line(text);
 }
 
 /* How the sweep ended: a row of what progress says of it. */
@@ -142,12 +148,98 @@ fmctl_wait(
 	if (json_object_get(begun, "sweep") == NULL)
 		return fm_fail(err, FM_E_CONFIG, "this fmd does not say what to wait for");
 	rc = wait_for(&w, code, &sentence, &p, err);
-	show_progress(&w, NULL);
+	show_line(NULL);
 	if (rc == 0)
 		*result = json_pack("{s:O?, s:O?, s:s, s:f, s:O*}", "sweep",
 		    json_object_get(p, "ended"), "outcome", json_object_get(p, "outcome"), "says",
 		    sentence, "seconds", (double)(now_ms() - w.start_ms) / 1000, "needs_restart",
 		    json_object_get(begun, "needs_restart"));
+	json_decref(p);
+	return rc;
+}
+
+/* ------------------------------------------------------------ tables read back */
+
+/* Of what was read, and of what it led to. */
+static void
+judge_tables(const json_t *p, const json_t *turn, int *code, const char **sentence)
+{
+	bool differed = fmctl_number(turn, "blocks_that_differ") > 0;
+
+	*code = FMD_EXIT_TROUBLE;
+	if (differed && fmctl_number(json_object_get(p, "audit"), "not_written") > 0)
+		*sentence = "not all of what differs is written again (fmctl trouble)";
+	else if (fmctl_number(turn, "blocks_silent") > 0)
+		*sentence = "some nodes have not answered (fmctl trouble)";
+	else {
+		*code = FMD_EXIT_OK;
+		*sentence = differed ? "what differs is written again"
+				     : "all nodes hold what fmd has written";
+	}
+}
+
+/* Is the turn over?  A turn that nobody reads any more never will be: another SM is master. */
+static int
+look_at_turn(const json_t *p, json_int_t turn, bool *over, struct fm_error *err)
+{
+	const json_t *audit = json_object_get(p, "audit");
+
+	*over = fmctl_number(json_object_get(audit, "last"), "turn") >= turn;
+	if (*over || json_is_true(json_object_get(audit, "at_once")))
+		return 0;
+	return fm_fail(
+	    err, FM_E_SYSTEM, "fmd has stopped to read tables back, as it is not master any more");
+}
+
+static void
+show_turn(const json_t *p)
+{
+	const json_t *audit = json_object_get(p, "audit");
+	char text[128];
+
+	snprintf(text, sizeof(text),
+	    "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " places looked at",
+	    fmctl_number(audit, "passed"), fmctl_number(audit, "places"));
+	show_line(text);
+}
+
+static int
+wait_for_turn(struct wait *w, json_int_t turn, json_t **p, struct fm_error *err)
+{
+	static const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
+	bool over = false;
+	int rc;
+
+	while ((rc = ask_progress(w, p, err)) == 0 &&
+	    (rc = look_at_turn(*p, turn, &over, err)) == 0 && !over) {
+		show_turn(*p);
+		if (w->a->timeout_s > 0 && now_ms() - w->start_ms > w->a->timeout_s * INT64_C(1000))
+			return fm_fail(err, FM_E_SYSTEM, "not all is read after %u s; fmd goes on",
+			    w->a->timeout_s);
+		json_decref(*p);
+		*p = NULL;
+		nanosleep(&pause, NULL);
+	}
+	return rc;
+}
+
+int
+fmctl_wait_tables(
+    const struct ask *a, const json_t *begun, int *code, json_t **result, struct fm_error *err)
+{
+	struct wait w = { .a = a, .start_ms = now_ms() };
+	const char *sentence = "";
+	json_t *p = NULL;
+	int rc = wait_for_turn(&w, fmctl_number(begun, "turn"), &p, err);
+
+	show_line(NULL);
+	if (rc == 0) {
+		*result = json_deep_copy(json_object_get(json_object_get(p, "audit"), "last"));
+		judge_tables(p, *result, code, &sentence);
+		json_object_set_new(*result, "says", json_string(sentence));
+		json_object_set_new(
+		    *result, "seconds", json_real((double)(now_ms() - w.start_ms) / 1000));
+	}
 	json_decref(p);
 	return rc;
 }

@@ -151,6 +151,7 @@ struct sweep_discovery;
 struct sweep_asked;
 struct todo_list;
 struct traps;
+struct audit;
 
 struct sweeper {
 	struct sweep_parts p;
@@ -178,6 +179,7 @@ struct sweeper {
 	struct sweep_vls *vls;
 	struct sweep_aliases *alias;
 	struct sweep_mcast *mc;
+	struct audit *audit; /* what is read back between sweeps */
 	/* the road of a sweep */
 	struct sweep_discovery *disc;
 	struct sweep_asked *asked;

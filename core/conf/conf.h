@@ -108,6 +108,7 @@ struct conf {
 
 	/* sweeps and SMPs */
 	int64_t sweep_interval_ms; /* 0 = no light sweeps */
+	int64_t audit_ms;	   /* a turn; 0 = none */
 	bool sweep_on_trap, force_heavy_sweep, babbling_port_policy;
 	bool lid_routed_smps;
 	int64_t transaction_timeout_ms, transaction_retries;

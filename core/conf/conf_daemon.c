@@ -173,6 +173,15 @@ check_redis_peer(const struct conf *conf, struct fm_error *err)
 	return 0;
 }
 
+static int
+check_audit(const struct conf *conf, struct fm_error *err)
+{
+	if (conf->audit_ms == 0 || conf->audit_ms >= 10000)
+		return 0;
+	return fm_fail(err, FM_E_CONFIG,
+	    "a turn takes 10s at least, as switches are asked beside all else; 0 = never");
+}
+
 int
 conf_check_daemon(struct conf_private *self, struct fm_error *err)
 {
@@ -183,6 +192,8 @@ conf_check_daemon(struct conf_private *self, struct fm_error *err)
 		rc = conf_note_own(self, "state_dir", check_state_dir(self->conf, err), err);
 	if (rc == 0)
 		rc = conf_note_own(self, "dist_redis", check_redis(self->conf, err), err);
+	if (rc == 0)
+		rc = conf_note_own(self, "audit", check_audit(self->conf, err), err);
 	if (rc == 0)
 		rc = conf_note_own(self, "dist_redis_peer", check_redis_peer(self->conf, err), err);
 	while (rc == 0 && (name = conf_next_word(&self->mem, &at)) != NULL)

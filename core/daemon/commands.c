@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/audit/audit.h"
 #include "core/ctl/ctl.h"
 #include "core/ctl/events.h"
 #include "core/daemon/daemon.h"
@@ -196,6 +197,30 @@ as_read_json(const struct daemon *d)
 	    "oldest_read_s", (double)h.oldest_ms / 1000);
 }
 
+static json_t *
+turn_json(const struct audit_turn *t)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:i, s:I}", "turn", (json_int_t)t->number,
+	    "blocks_read", (json_int_t)t->n_read, "blocks_silent", (json_int_t)t->n_unanswered,
+	    "blocks_that_differ", (json_int_t)t->n_differ, "nodes_that_differ", (int)t->n_nodes,
+	    "sweep", (json_int_t)t->sweep);
+}
+
+/* What is read back of nodes between sweeps. */
+static json_t *
+audit_json(const struct daemon *d)
+{
+	const uint32_t *n_of = sweeper_todo(d->sweeper)->n_of;
+	struct audit_report r;
+
+	sweeper_audited(d->sweeper, &r);
+	return json_pack("{s:f, s:b, s:I, s:I, s:i, s:o, s:o}", "every_s",
+	    (double)d->conf->audit_ms / 1000, "at_once", (int)r.at_once, "places",
+	    (json_int_t)r.n_places, "passed", (json_int_t)r.at, "not_written",
+	    (int)(n_of[TODO_TABLES] + n_of[TODO_MAPS] + n_of[TODO_GROUPS] + n_of[TODO_PKEYS]),
+	    "now", turn_json(&r.now), "last", turn_json(&r.last));
+}
+
 static int
 run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
@@ -213,6 +238,7 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	if (status != NULL) {
 		json_object_set_new(status, "converged", json_boolean(sweeper_is_well(d->sweeper)));
 		json_object_set_new(status, "unfinished", daemon_unfinished_json(d));
+		json_object_set_new(status, "audit", audit_json(d));
 		json_object_set_new(
 		    status, "isolated", json_integer((json_int_t)d->isolated.items.n));
 	}
@@ -463,7 +489,7 @@ next_sweep(const struct daemon *d)
 	return (json_int_t)sweeper_report(d->sweeper)->number + 1;
 }
 
-/* How far it is, for who waits; O(1). */
+/* How far it is, for who waits; O(nodes). */
 static int
 run_progress(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
@@ -472,12 +498,26 @@ run_progress(void *arg, const json_t *args, json_t **result, struct fm_error *er
 	const struct todo_list *todo = sweeper_todo(d->sweeper);
 
 	return hand_out(
-	    json_pack("{s:I, s:s, s:s, s:I, s:s?, s:I, s:I, s:b}", "sweep", (json_int_t)r->number,
-		"scope", sweep_scope_name(r->scope), "phase",
+	    json_pack("{s:I, s:s, s:s, s:I, s:s?, s:I, s:I, s:b, s:o}", "sweep",
+		(json_int_t)r->number, "scope", sweep_scope_name(r->scope), "phase",
 		sweep_phase_names[sweeper_phase(d->sweeper)], "ended", (json_int_t)d->ended.number,
 		"outcome", d->ended.number > 0 ? sweep_outcome_name(d->ended.outcome) : NULL,
 		"unreachable_pairs", (json_int_t)d->ended.n_unreachable, "unfinished",
-		(json_int_t)todo->n, "tries_again", (int)(todo->next_ms != INT64_MAX)),
+		(json_int_t)todo->n, "tries_again", (int)(todo->next_ms != INT64_MAX), "audit",
+		audit_json(d)),
+	    result, err);
+}
+
+/* All that nodes hold is read back, beside sweeps. */
+static int
+read_tables(struct daemon *d, json_t **result, struct fm_error *err)
+{
+	if (!sweeper_is_up(d->sweeper))
+		return fm_fail(err, FM_E_CONFIG,
+		    "the subnet is not up: there are no tables of ours to be read back");
+	daemon_wake(d);
+	return hand_out(json_pack("{s:s, s:I}", "asked_for", "tables", "turn",
+			    (json_int_t)sweeper_audit(d->sweeper)),
 	    result, err);
 }
 
@@ -488,7 +528,13 @@ run_sweep(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	const json_t *given = json_object_get(args, "scope");
 	const char *word = given != NULL ? json_string_value(given) : "heavy";
 	enum sweep_scope scope = SWEEP_HEAVY;
+	bool tables;
 
+	if (daemon_read_flag(args, "tables", &tables, err) != 0)
+		return (int)err->kind;
+	if (tables && given != NULL)
+		return fm_fail(err, FM_E_CONFIG,
+		    "tables are read beside sweeps: say either a scope or tables");
 	if (word != NULL && strcmp(word, "light") == 0)
 		scope = SWEEP_LIGHT;
 	else if (word == NULL || strcmp(word, "heavy") != 0)
@@ -497,6 +543,8 @@ run_sweep(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	if (d->ha.state == WIRE_SM_STANDBY || d->ha.state == WIRE_SM_NOT_ACTIVE)
 		return fm_fail(err, FM_E_CONFIG, "this fmd is %s: sweeps are the master's",
 		    ha_state_name(d->ha.state));
+	if (tables)
+		return read_tables(d, result, err);
 	sweeper_request(d->sweeper, scope, "asked for by fmctl");
 	daemon_wake(d);
 	return hand_out(
@@ -622,7 +670,9 @@ static const struct ctl_command commands[] = {
 	{ "progress", "which sweep runs, which ended last and how, what is unfinished",
 	    run_progress, "", true },
 	{ "dist", "where paths are published for hosts, and how far", run_dist, "", true },
-	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep, "scope", false },
+	{ "sweep",
+	    "sweep now: scope \"heavy\" (default) or \"light\"; tables: read back what nodes hold",
+	    run_sweep, "scope tables", false },
 	{ "drain", "take up tables that wait for entries to be emptied; dry_run: only tell",
 	    run_drain, "dry_run", false },
 	{ "isolate",

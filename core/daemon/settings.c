@@ -71,6 +71,7 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	s->rebalance = (enum plan_rebalance)c->rebalance;
 	s->packet_life_ms = c->packet_life_ms;
 	s->sweep_interval_ms = c->sweep_interval_ms;
+	s->audit_ms = c->audit_ms;
 	s->client_reregister = c->client_reregister;
 	s->babbling_ports_stop = c->babbling_port_policy;
 	s->always_heavy = c->force_heavy_sweep;

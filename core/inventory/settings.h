@@ -56,6 +56,7 @@ struct sweep_settings {
 	enum plan_rebalance rebalance; /* of repaired tables */
 	int64_t packet_life_ms;	       /* after so long no packet of old tables is under way */
 	int64_t sweep_interval_ms;     /* between light sweeps; 0: none */
+	int64_t audit_ms;	       /* in which all that nodes hold is read back; 0: it is not */
 	bool client_reregister;
 	bool babbling_ports_stop; /* what tells of errors without end is disabled */
 	bool always_heavy;	  /* light sweeps look at everything */

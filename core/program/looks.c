@@ -48,9 +48,8 @@ count_lft(const struct sweeper *s, uint32_t slot)
 {
 	const struct inv_node *n = inv_node(&s->inv, slot);
 
-	return inv_is_switch(n) && n->sw_index < fabric_of(s->plan)->n_switches
-	    ? n_blocks(s->plan)
-	    : 0;
+	return inv_is_switch(n) && n->sw_index < fabric_of(s->plan)->n_switches ? n_blocks(s->plan)
+										: 0;
 }
 
 /* Behind the last LID there may be anything. */
@@ -81,10 +80,10 @@ forget_lft(struct sweeper *s, uint32_t slot, uint32_t i)
 const struct look_row look_rows[N_LOOK_KINDS] = {
 	[LOOK_SWITCH] = { "switch", "LinearFDBTop or LID", "LinearFDBTop and LID", count_switch,
 	    look_at_switch, doubt_rebooted },
-	[LOOK_LFT] = { "tables", "block of its forwarding table",
-	    "blocks of its forwarding table", count_lft, look_at_lft, forget_lft },
-	[LOOK_MFT] = { "multicast", "block of its multicast table",
-	    "blocks of its multicast table", mcast_n_looks, mcast_look, mcast_forget },
+	[LOOK_LFT] = { "tables", "block of its forwarding table", "blocks of its forwarding table",
+	    count_lft, look_at_lft, forget_lft },
+	[LOOK_MFT] = { "multicast", "block of its multicast table", "blocks of its multicast table",
+	    mcast_n_looks, mcast_look, mcast_forget },
 	[LOOK_PKEYS] = { "pkeys", "block of P_Keys", "blocks of P_Keys", pkeys_n_looks, pkeys_look,
 	    pkeys_forget },
 	[LOOK_SL2VL] = { "sl2vl", "SL-to-VL map", "SL-to-VL maps", qos_n_maps, qos_look_at_map,

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/audit/audit.h"
 #include "core/plan/keep.h"
 #include "core/plan/plan_file.h"
 #include "core/route/route.h"
@@ -73,7 +74,7 @@ sweeper_new(
 	s->logs.traps = s->logs.silent = s->logs.refused =
 	    (struct fm_log_bucket){ .burst = 20, .every_ms = 1000 };
 	s->logs.control = (struct fm_log_bucket){ .burst = 1, .every_ms = 60000 };
-	if (!program_new(s) || !sms_new(s)) {
+	if (!program_new(s) || !sms_new(s) || !audit_new(s)) {
 		fm_fail(err, FM_E_RESOURCE, "out of memory for the sweep");
 		sweeper_free(s);
 		return NULL;
@@ -98,6 +99,7 @@ sweeper_free(struct sweeper *s)
 		return;
 	program_free(s);
 	sms_free(s);
+	audit_free(s);
 	plan_put(s->next);
 	plan_put(s->plan);
 	inv_fini(&s->inv);
@@ -129,7 +131,8 @@ is_due_between(const struct sweeper *s)
 	return mcast_is_due(s) || aliases_are_due(s);
 }
 
-/* Polls of the master are no sweep; the next sweep begins when the answers are in that are out. */
+/* Polls of the master and what is read back are no sweep; the next sweep begins when the answers
+ * are in that are out. */
 static int64_t
 idle_until_ms(const struct sweeper *s)
 {
@@ -137,6 +140,8 @@ idle_until_ms(const struct sweeper *s)
 
 	if (s->run.pending == 0)
 		at_ms = is_due_between(s) ? 0 : wake_next(s).at_ms;
+	if (s->run.pending == 0 && audit_due_ms(s) < at_ms)
+		at_ms = audit_due_ms(s);
 	return sms_due_ms(s) < at_ms ? sms_due_ms(s) : at_ms;
 }
 
@@ -615,7 +620,8 @@ sweeper_step(struct sweeper *s)
 			sms_step(s);
 		}
 		if (s->run.pending > 0 ||
-		    (s->run.phase == PHASE_IDLE && !wake_is_due(s) && !is_due_between(s)))
+		    (s->run.phase == PHASE_IDLE && !wake_is_due(s) && !is_due_between(s) &&
+			!audit_step(s)))
 			return;
 		advance(s);
 	}

@@ -131,6 +131,10 @@ static const struct {
 	{ "sm_patience = 25h\n", "fmd.conf:1: sm_patience = 25h is outside 0..24h" },
 	{ "fallback = perhaps\n", "fmd.conf:1: fallback = perhaps is neither yes nor no" },
 	{ "credit_loops = ignore\n", "fmd.conf:1: credit_loops = ignore is none of refuse, warn" },
+	{ "audit = 3s\n",
+	    "fmd.conf:1: audit: a turn takes 10s at least, as switches are asked beside all else; "
+	    "0 = never" },
+	{ "audit = 169h\n", "fmd.conf:1: audit = 169h is outside 0..168h" },
 	{ "sweep_interval = 10\n",
 	    "fmd.conf:1: sweep_interval = 10 has no unit that fits: write a number and ms, s, min "
 	    "or h" },
@@ -289,6 +293,7 @@ START_TEST(defaults)
 	folder_write(folder, "fmd.conf", "");
 	c = load(NULL, 0);
 	ck_assert_int_eq(c->sweep_interval_ms, 10000);
+	ck_assert_int_eq(c->audit_ms, 3600000);
 	ck_assert_int_eq(c->subnet_timeout, 18);
 	ck_assert_int_eq(c->leaf_head_of_queue_lifetime, 16);
 	ck_assert_uint_eq((uint64_t)c->subnet_prefix, UINT64_C(0xfe80000000000000));
