@@ -44,9 +44,9 @@ const struct verb fmctl_verbs[] = {
 	    NULL, NULL, fmctl_show_routes, NULL },
 	{ "regions", "", "what each region holds, its borders, who routes it", NULL, { NULL },
 	    false, NULL, NULL, fmctl_show_regions, NULL },
-	{ "partitions", "[P_KEY]", "who may talk to whom; the members of one",
-	    "  P_KEY                show its members\n", { "pkey" }, true, NULL, NULL,
-	    fmctl_show_partitions, NULL },
+	{ "partitions", "[P_KEY|NAME]", "who may talk to whom; the members of one",
+	    "  P_KEY, NAME          show its members, and the ports that are named and not there\n",
+	    { "pkey" }, true, NULL, NULL, fmctl_show_partitions, NULL },
 	{ "verify", "[--readback]", "the verdict on the routes, or on what switches hold",
 	    "  --readback           read the tables of all switches and judge those\n"
 	    "Exit code 3 where there is a loop, a pair without a path, a switch that does not\n"

@@ -668,12 +668,19 @@ show_members(const json_t *partition, FILE *out)
 	static const struct column columns[] = { { "NODE", "node", NULL, false },
 		{ "PORT", "port", NULL, true }, { "GUID", "guid", NULL, false },
 		{ "MEMBER", "member", NULL, false } };
+	static const struct column absent_columns[] = { { "GUID", "guid", NULL, false },
+		{ "LINE", "line", NULL, true } };
 	const json_t *members = json_object_get(partition, "members");
+	const json_t *absent = json_object_get(partition, "absent");
 
 	if (members == NULL)
 		return;
 	fputc('\n', out);
 	fmctl_table(members, columns, N_OF(columns), true, out);
+	if (json_array_size(absent) > 0) {
+		fputs("\nNamed by the file, and not in the subnet:\n", out);
+		fmctl_table(absent, absent_columns, N_OF(absent_columns), true, out);
+	}
 }
 
 void

@@ -383,14 +383,18 @@ run_partitions(void *arg, const json_t *args, json_t **result, struct fm_error *
 {
 	const struct daemon *d = arg;
 	const json_t *pkey = json_object_get(args, "pkey");
+	const struct partitions *all = d->conf->partitions;
+	const struct partition *one = NULL;
+	json_int_t n = json_integer_value(pkey);
 
-	if (pkey != NULL &&
-	    (!json_is_integer(pkey) || json_integer_value(pkey) < 0 ||
-		json_integer_value(pkey) > UINT16_MAX ||
-		partitions_find(d->conf->partitions, (uint16_t)json_integer_value(pkey)) == NULL))
-		return fm_fail(
-		    err, FM_E_CONFIG, "there is no such partition; without pkey=... all are shown");
-	return hand_out(daemon_partitions_json(d, pkey), result, err);
+	if (json_is_string(pkey))
+		one = partitions_named(all, json_string_value(pkey));
+	else if (json_is_integer(pkey) && n >= 0 && n <= UINT16_MAX)
+		one = partitions_find(all, (uint16_t)n);
+	if (pkey != NULL && one == NULL)
+		return fm_fail(err, FM_E_CONFIG,
+		    "there is no such partition, by P_Key or by name; without one all are shown");
+	return hand_out(daemon_partitions_json(d, one), result, err);
 }
 
 static int
@@ -656,8 +660,8 @@ static const struct ctl_command commands[] = {
 	    run_nodes, "name trouble from", true },
 	{ "links", "cables, both ends: name, of a node; trouble, degraded; from: a page on",
 	    run_links, "name trouble degraded from", true },
-	{ "partitions", "who may talk to whom; pkey=0x8001: who is in that one", run_partitions,
-	    "pkey", true },
+	{ "partitions", "who may talk to whom; pkey=0x8001 or its name: who is in that one",
+	    run_partitions, "pkey", true },
 	{ "path", "the way of packets: from, to; lid, guid: that is what these are", run_path,
 	    "from to lid guid", true },
 	{ "paths",

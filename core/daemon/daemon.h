@@ -159,8 +159,9 @@ void daemon_report(struct daemon *d, const struct sweep_report *r);
 int daemon_open_control(struct daemon *d, struct fm_error *err);
 /* A yes or no among the arguments of one: true, or 1; absent: no. */
 int daemon_read_flag(const json_t *args, const char *key, bool *flag, struct fm_error *err);
-/* partitions_json.c: all, or with the members of the one of this P_Key */
-json_t *daemon_partitions_json(const struct daemon *d, const json_t *pkey);
+struct partition;
+/* partitions_json.c: all, or this one with its members and who is absent */
+json_t *daemon_partitions_json(const struct daemon *d, const struct partition *wanted);
 /* trouble_json.c: what is unfinished, as the last sweep has left it: entry by entry, and how many
  * there are of each kind */
 json_t *daemon_trouble_json(const struct daemon *d);

@@ -48,6 +48,29 @@ find_members(const struct daemon *d, uint16_t pkey, struct members *m)
 	}
 }
 
+/* Ports that the file names and the subnet has not: [{"guid", "line"}]. */
+static json_t *
+absent_json(const struct daemon *d, uint16_t pkey)
+{
+	const struct port_pkeys *keys = sweeper_pkeys(d->sweeper);
+	json_t *list = json_array();
+	uint16_t of;
+	uint64_t guid;
+	unsigned line;
+	char text[24];
+
+	for (size_t i = 0;
+	     keys != NULL && partitions_named_port(d->conf->partitions, i, &guid, &of, &line);
+	     i++) {
+		if (of != pkey || port_pkeys_find(keys, guid).n > 0)
+			continue;
+		snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
+		json_array_append_new(
+		    list, json_pack("{s:s, s:i}", "guid", text, "line", (int)line));
+	}
+	return list;
+}
+
 static json_t *
 partition_json(const struct daemon *d, const struct partition *part, bool list)
 {
@@ -60,8 +83,10 @@ partition_json(const struct daemon *d, const struct partition *part, bool list)
 	o = json_pack("{s:s, s:s, s:b, s:i, s:i, s:i}", "pkey", pkey, "name", part->name, "ipoib",
 	    (int)part->ipoib, "sl", (int)part->sl, "full", (int)m.n_full, "limited",
 	    (int)m.n_limited);
-	if (m.list != NULL)
+	if (m.list != NULL) {
 		json_object_set_new(o, "members", m.list);
+		json_object_set_new(o, "absent", absent_json(d, part->pkey));
+	}
 	return o;
 }
 
@@ -89,7 +114,7 @@ count_ports(const struct daemon *d, int *n_enforcing, int *n_open)
 }
 
 json_t *
-daemon_partitions_json(const struct daemon *d, const json_t *wanted)
+daemon_partitions_json(const struct daemon *d, const struct partition *wanted)
 {
 	static const char *const ways[] = { [PART_ENFORCE_OFF] = "off",
 		[PART_ENFORCE_IN] = "in",
@@ -104,8 +129,7 @@ daemon_partitions_json(const struct daemon *d, const json_t *wanted)
 	count_ports(d, &n_enforcing, &n_open);
 	list = partitions_list(d->conf->partitions, &n);
 	for (size_t i = 0; i < n; i++)
-		if (wanted == NULL ||
-		    (json_integer_value(wanted) & PKEY_BASE) == (json_int_t)list[i].pkey)
+		if (wanted == NULL || wanted->pkey == list[i].pkey)
 			json_array_append_new(
 			    partitions, partition_json(d, &list[i], wanted != NULL));
 	return json_pack("{s:s, s:s, s:i, s:i, s:o}", "file", file->path != NULL ? file->path : "",

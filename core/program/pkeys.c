@@ -27,6 +27,7 @@
 #include "core/program/internal.h"
 #include "core/program/looks.h"
 
+#define STRAYS_TOLD 8 /* lines that are told of one by one */
 #define JOB_BLOCKS 8
 #define JOB_SLOTS (JOB_BLOCKS * PKEYS_PER_BLOCK)
 
@@ -139,6 +140,39 @@ open_partitions(struct sweeper *s)
 	return rc;
 }
 
+/* Ports that partitions.conf names and nobody has.  Some hosts are off; a node's GUID is a
+ * mistake, as P_Keys are those of ports. */
+static void
+warn_of_strays(const struct sweeper *s)
+{
+	uint32_t n_absent = 0, n_nodes = 0;
+	uint64_t guid, first = 0;
+	unsigned line, first_line = 0;
+	uint16_t pkey;
+
+	for (size_t i = 0; partitions_named_port(s->pk->parts, i, &guid, &pkey, &line); i++) {
+		uint32_t node;
+
+		if (port_pkeys_find(s->pk->lists, guid).n > 0)
+			continue;
+		node = inv_find(&s->inv, guid);
+		if (node != INV_NONE && n_nodes++ < STRAYS_TOLD)
+			log_warn("pkeys",
+			    "line %u of partitions.conf names 0x%016" PRIx64
+			    ", the GUID of node %s: its ports have others, and only those count",
+			    line, guid, inv_node(&s->inv, node)->name);
+		if (node == INV_NONE && n_absent++ == 0) {
+			first = guid;
+			first_line = line;
+		}
+	}
+	if (n_absent > 0)
+		log_notice("pkeys",
+		    "ports that partitions.conf names are not in the subnet: n=%" PRIu32
+		    ": 0x%016" PRIx64 " of line %u is one, fmctl partitions NAME lists them",
+		    n_absent, first, first_line);
+}
+
 void
 pkeys_start(struct sweeper *s)
 {
@@ -158,6 +192,8 @@ pkeys_start(struct sweeper *s)
 	if (b != NULL && add_all(s, b)) {
 		port_pkeys_put(s->pk->lists);
 		s->pk->lists = port_pkeys_end(b);
+		if (mark != s->pk->mark)
+			warn_of_strays(s);
 		s->pk->mark = mark;
 		return;
 	}

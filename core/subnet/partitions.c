@@ -17,8 +17,13 @@
  */
 #include "core/subnet/partitions_internal.h"
 
+#include <inttypes.h>
+
 #include "lib/algo/search.h"
 #include "lib/hash.h"
+#include "lib/log.h"
+
+#define TOLD_MAX 8 /* ports named in warnings of one kind */
 
 struct partitions *
 partitions_new(const struct part_options *o, uint8_t others)
@@ -94,8 +99,10 @@ join_rule(const struct partitions *p, struct part_rule *to, const struct part_ru
 		to->member |= rule->member;
 	else if (rule->seq > to->seq)
 		to->member = rule->member;
-	if (rule->seq > to->seq)
+	if (rule->seq > to->seq) {
 		to->seq = rule->seq;
+		to->line = rule->line;
+	}
 }
 
 static bool
@@ -123,9 +130,25 @@ sort_defs(struct partitions *p)
 	return true;
 }
 
+/* Of one port both memberships stand there, and it can have one: few of them are told. */
+static void
+warn_of_two(const struct partitions *p, const struct part_guid_rule *a,
+    const struct part_guid_rule *b, uint32_t *n_told)
+{
+	if (p->both_keys || a->rule.member == b->rule.member || (*n_told)++ >= TOLD_MAX)
+		return;
+	log_warn("partitions",
+	    "port 0x%016" PRIx64 " is a %s member of partition 0x%04x by line %u and a %s one by "
+	    "line %u: the last one counts",
+	    a->guid, a->rule.member == PART_FULL ? "full" : "limited",
+	    p->defs.item[a->def].part.pkey, a->rule.line,
+	    b->rule.member == PART_FULL ? "full" : "limited", b->rule.line);
+}
+
 static void
 sort_guids(struct partitions *p)
 {
+	uint32_t n_told = 0;
 	size_t n = 0;
 
 	if (p->guids.n == 0)
@@ -134,10 +157,12 @@ sort_guids(struct partitions *p)
 	for (size_t i = 1; i < p->guids.n; i++) {
 		struct part_guid_rule *last = &p->guids.item[n], *r = &p->guids.item[i];
 
-		if (r->guid == last->guid && r->def == last->def)
+		if (r->guid == last->guid && r->def == last->def) {
+			warn_of_two(p, last, r, &n_told);
 			join_rule(p, &last->rule, &r->rule);
-		else
+		} else {
 			p->guids.item[++n] = *r;
+		}
 	}
 	p->guids.n = n + 1;
 }
@@ -312,4 +337,16 @@ uint64_t
 partitions_mark(const struct partitions *p)
 {
 	return p->mark;
+}
+
+bool
+partitions_named_port(
+    const struct partitions *p, size_t i, uint64_t *guid, uint16_t *pkey, unsigned *line)
+{
+	if (i >= p->guids.n)
+		return false;
+	*guid = p->guids.item[i].guid;
+	*pkey = p->list[p->guids.item[i].def].pkey;
+	*line = p->guids.item[i].rule.line;
+	return true;
 }

@@ -90,8 +90,11 @@ same_group(const struct part_group *a, const struct part_group *b)
 static int
 add_group(struct part_reader *r, const struct part_group *g)
 {
-	for (size_t i = 0; i < r->p->groups.n; i++) {
-		const struct part_group *old = &r->p->groups.item[i];
+	uint64_t key = fm_hash_bytes(2, g->mgid, sizeof(g->mgid));
+	uint32_t at;
+
+	for (; (at = fm_hash_find(&r->groups, key)) != FM_HASH_NONE; key++) {
+		const struct part_group *old = &r->p->groups.item[at];
 
 		if (memcmp(old->mgid, g->mgid, sizeof(g->mgid)) != 0)
 			continue;
@@ -102,7 +105,10 @@ add_group(struct part_reader *r, const struct part_group *g)
 			    r->at.path, r->at.line, old->line);
 		return 0;
 	}
-	return fm_vec_push(&r->p->groups, *g) ? 0 : conf_no_memory(&r->at);
+	if (!fm_hash_put(&r->groups, key, (uint32_t)r->p->groups.n) ||
+	    !fm_vec_push(&r->p->groups, *g))
+		return conf_no_memory(&r->at);
+	return 0;
 }
 
 /* One group a scope; the scope is a nibble of the MGID too (IBA 4.1.1). */

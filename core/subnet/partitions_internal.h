@@ -27,6 +27,7 @@ enum part_word {
 struct part_rule {
 	uint32_t seq;
 	uint8_t member; /* enum part_member, bits */
+	unsigned line;
 };
 
 /* A partition and its rules by word. */

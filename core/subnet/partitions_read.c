@@ -97,6 +97,7 @@ set_rule(struct part_reader *r, struct part_rule *rule, uint8_t member)
 {
 	rule->member = r->options->both_keys ? rule->member | member : member;
 	rule->seq = ++r->seq;
+	rule->line = r->at.line;
 }
 
 static int
@@ -158,29 +159,45 @@ read_body(struct part_reader *r, char *text)
 static struct part_def *
 def_of_key(struct part_reader *r, uint16_t pkey)
 {
-	for (size_t i = 0; i < r->p->defs.n; i++)
-		if (r->p->defs.item[i].part.pkey == pkey)
-			return &r->p->defs.item[i];
-	return NULL;
+	uint32_t number = r->def_of_key[pkey];
+
+	return number != 0 ? &r->p->defs.item[number - 1] : NULL;
 }
 
+/* Names of one hash stand on the keys that follow it. */
 static struct part_def *
 def_of_name(struct part_reader *r, const char *name)
 {
-	for (size_t i = 0; *name != '\0' && i < r->p->defs.n; i++)
-		if (strcmp(r->p->defs.item[i].part.name, name) == 0)
-			return &r->p->defs.item[i];
+	uint64_t key = fm_hash_bytes(1, name, strlen(name));
+	uint32_t at;
+
+	while (*name != '\0' && (at = fm_hash_find(&r->names, key++)) != FM_HASH_NONE)
+		if (strcmp(r->p->defs.item[at].part.name, name) == 0)
+			return &r->p->defs.item[at];
 	return NULL;
+}
+
+static bool
+remember_def(struct part_reader *r, uint32_t number)
+{
+	const struct partition *part = &r->p->defs.item[number].part;
+	uint64_t key = fm_hash_bytes(1, part->name, strlen(part->name));
+
+	r->def_of_key[part->pkey] = (uint16_t)(number + 1);
+	if (*part->name == '\0' || def_of_name(r, part->name) != NULL)
+		return true;
+	while (fm_hash_find(&r->names, key) != FM_HASH_NONE)
+		key++;
+	return fm_hash_put(&r->names, key, number);
 }
 
 /* The least P_Key from 0x0001 up that nobody has by now. */
 static uint16_t
 free_key(struct part_reader *r)
 {
-	for (uint16_t pkey = 1; pkey < PKEY_DEFAULT; pkey++)
-		if (def_of_key(r, pkey) == NULL)
-			return pkey;
-	return 0;
+	while (r->free_key < PKEY_DEFAULT && def_of_key(r, r->free_key) != NULL)
+		r->free_key++;
+	return r->free_key < PKEY_DEFAULT ? r->free_key : 0;
 }
 
 static int
@@ -191,7 +208,8 @@ new_def(
 		.generated = generated };
 
 	def.part.name = fm_arena_strdup(&r->p->mem, name);
-	if (def.part.name == NULL || !fm_vec_push(&r->p->defs, def))
+	if (def.part.name == NULL || !fm_vec_push(&r->p->defs, def) ||
+	    !remember_def(r, (uint32_t)r->p->defs.n - 1))
 		return conf_no_memory(&r->at);
 	*out = &r->p->defs.item[r->p->defs.n - 1];
 	return 0;
@@ -209,6 +227,12 @@ find_def(struct part_reader *r, const char *name, uint16_t pkey, struct part_def
 		    "P_Key 0x%04x has been given to the partition of line %u, which names none: "
 		    "name one there",
 		    pkey, (*def)->part.line);
+	if (*def != NULL && *name != '\0' && strcmp((*def)->part.name, name) != 0 &&
+	    (*def)->part.line != 0)
+		log_warn("partitions",
+		    "%s:%u: P_Key 0x%04x is that of partition \"%s\" of line %u: what stands "
+		    "under \"%s\" is added to it",
+		    r->at.path, r->at.line, pkey, (*def)->part.name, (*def)->part.line, name);
 	if (*def != NULL)
 		return 0;
 	if (generated && (pkey = free_key(r)) == 0)
@@ -222,6 +246,7 @@ read_name(struct part_reader *r, char *word, struct part_def **def)
 	char *id;
 	const char *name = part_split_value(word, &id);
 	uint64_t pkey = 0;
+	int rc;
 
 	if (id == NULL && *name >= '0' && *name <= '9') {
 		id = word;
@@ -232,7 +257,13 @@ read_name(struct part_reader *r, char *word, struct part_def **def)
 		    NAME_MAX_CHARS);
 	if (id != NULL && part_read_number(r, "P_Key", id, 0, 0xffff, &pkey) != 0)
 		return FM_E_CONFIG;
-	return find_def(r, name, (uint16_t)(pkey & PKEY_BASE), def);
+	rc = find_def(r, name, (uint16_t)(pkey & PKEY_BASE), def);
+	if (rc == 0 && id != NULL && (pkey & PKEY_BASE) == 0)
+		log_warn("partitions",
+		    "%s:%u: P_Key 0x%04x is none that a partition may have: it gets 0x%04x, the "
+		    "next that nobody has",
+		    r->at.path, r->at.line, (unsigned)pkey, (*def)->part.pkey);
+	return rc;
 }
 
 static int
@@ -353,9 +384,19 @@ read_file(struct part_reader *r, const char *bytes, size_t n_bytes)
 	return rc;
 }
 
+/* The default partition is there before the first line. */
+static int
+begin(struct part_reader *r)
+{
+	r->free_key = 1;
+	return r->p != NULL && remember_def(r, 0) ? 0 : conf_no_memory(&r->at);
+}
+
 static int
 finish(struct part_reader *r, int rc, const struct partitions **out)
 {
+	fm_hash_fini(&r->names);
+	fm_hash_fini(&r->groups);
 	if (rc == 0 && !partitions_seal(r->p))
 		rc = conf_no_memory(&r->at);
 	if (rc != 0)
@@ -372,10 +413,9 @@ partitions_parse(const char *path, const char *bytes, size_t n_bytes, const stru
 	struct part_reader r = { .at = { .path = path, .err = err, .all = all },
 		.options = o,
 		.p = partitions_new(o, PART_LIMITED) };
+	int rc = begin(&r);
 
-	if (r.p == NULL)
-		return conf_no_memory(&r.at);
-	return finish(&r, read_file(&r, bytes, n_bytes), out);
+	return finish(&r, rc != 0 ? rc : read_file(&r, bytes, n_bytes), out);
 }
 
 int
@@ -386,9 +426,9 @@ partitions_default(
 		.options = o,
 		.flags = { .rate = RATE_10_GBPS, .mtu = MTU_2048 },
 		.p = partitions_new(o, PART_FULL) };
+	int rc = begin(&r);
 
-	if (r.p == NULL)
-		return conf_no_memory(&r.at);
-	r.p->defs.item[0].part.ipoib = true;
-	return finish(&r, part_add_broadcast(&r), out);
+	if (rc == 0)
+		r.p->defs.item[0].part.ipoib = true;
+	return finish(&r, rc != 0 ? rc : part_add_broadcast(&r), out);
 }

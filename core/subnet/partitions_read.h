@@ -8,6 +8,7 @@
 
 #include "core/subnet/partitions_internal.h"
 #include "core/text/readfile.h"
+#include "lib/hash.h"
 
 struct part_group_flags {
 	uint8_t mtu, rate, sl, tclass;
@@ -20,7 +21,10 @@ struct part_reader {
 	struct conf_place at;
 	const struct part_options *options;
 	struct partitions *p;
-	uint32_t seq; /* of the last rule */
+	uint32_t seq;			       /* of the last rule */
+	uint16_t def_of_key[PKEY_DEFAULT + 1]; /* number of a definition + 1; 0: none */
+	uint16_t free_key;		       /* all below are given */
+	struct fm_hash names, groups;	       /* of definitions and groups, the first of each */
 	/* the definition that is open */
 	bool open;
 	bool skips; /* its head was wrong: up to its end */

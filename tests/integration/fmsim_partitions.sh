@@ -20,6 +20,7 @@ cat >"$dir/partitions.conf" <<END
 Default=0x7fff, ipoib : ALL=limited, SELF=full ;
 Red=0x1, ipoib : $(guid_of "$red1")=full, $(guid_of "$red2")=full ;
 Blue=0x2, ipoib : $(guid_of "$blue1")=full, $(guid_of "$blue2")=full, $(guid_of "$limited1"), $(guid_of "$limited2") ;
+Gone=0x9 : 0xdead01=full ;
 END
 cat >"$dir/fmd.conf" <<END
 partition_config_file = "$dir/partitions.conf"
@@ -29,6 +30,15 @@ exec_on_fmsim "$sm" "$build/fmd" --transport=umad --config="$dir/fmd.conf" --sta
 	>"$dir/fmd.out" 2>&1 &
 fmd=$!
 await "$dir/fmd.out" "SUBNET UP"
+
+# ---- what fmd says of a partition, by its name
+"$build/fmctl" --socket="$dir/control" partitions Gone >"$dir/gone.out" 2>&1 || fail "fmctl partitions Gone: $(cat "$dir/gone.out")"
+grep -q '^0x0000000000dead01  *4$' "$dir/gone.out" || fail "the absent port: $(cat "$dir/gone.out")"
+"$build/fmctl" --socket="$dir/control" partitions Nobody >"$dir/nobody.out" 2>&1 && fail "there is a partition Nobody"
+grep -q 'there is no such partition, by P_Key or by name' "$dir/nobody.out" || fail "$(cat "$dir/nobody.out")"
+grep -q 'ports that partitions.conf names are not in the subnet: n=1: 0x0000000000dead01 of line 4' "$dir/fmd.out" ||
+	fail "the log does not name the absent port"
+echo "ok: absent ports"
 
 gid_of() { # NODE
 	local g

@@ -607,7 +607,7 @@ START_TEST(keys_of_mlnx_ofed)
 	    "of fmd.conf's form says it\n"
 	    "opensm.conf:6: virt_enabled is MLNX_OFED's: fmd leaves virtual ports alone\n");
 	said[0] = '\0';
-	/* where its keys are, one more of a later release is no mistake, nor one that looks like one */
+	/* where its keys are, an unknown one is no mistake, nor one that looks like OpenSM's */
 	conf_put(load("lmc 1\nmax_seq_redisc 2\nnew_in_26 x\nsm_prioritty 5\nar_mode 1\n"));
 	ck_assert_str_eq(said,
 	    "opensm.conf: keys that are passed over: n=4\n"

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/subnet/pkey_table.h"
@@ -122,6 +123,55 @@ START_TEST(test_members)
 
 	ck_assert_str_eq(keys_text(p), c->keys);
 	partitions_put(p);
+}
+END_TEST
+
+/* What OpenSM takes in silence, in a way that few mean. */
+static const struct {
+	const char *text, *said;
+} odd[] = {
+	{ "A=0x8001 : 0x12=full;\nB=0x0001 : 0x13=full;",
+	    "p.conf:2: P_Key 0x0001 is that of partition \"A\" of line 1: what stands under \"B\" "
+	    "is added to it\n" },
+	{ "A=0x0 : 0x12=full;",
+	    "p.conf:1: P_Key 0x0000 is none that a partition may have: it gets 0x0001, the next "
+	    "that nobody has\n" },
+	{ "A=1 : 0x12=full,\n0x12=limited;",
+	    "port 0x0000000000000012 is a full member of partition 0x0001 by line 1 and a limited "
+	    "one by line 2: the last one counts\n" },
+	{ "Default=0x7fff : ALL=limited, SELF=full;\nA : 0x12=full;\nA : 0x13;\nMine=0x7fff : "
+	  "0x12;",
+	    "" },
+};
+
+START_TEST(test_odd)
+{
+	partitions_put(read_text(odd[_i].text, &(struct part_options){ 0 }));
+	ck_assert_str_eq(heard, odd[_i].said);
+}
+END_TEST
+
+/* Forty thousand heads without keys, and as many groups, cost a walk over the file each. */
+START_TEST(test_many)
+{
+	enum { N = 40000 };
+	char *text = malloc(N * 40);
+	const struct partitions *p = NULL;
+	size_t at = 0, n;
+
+	for (unsigned i = 0; i < N; i++)
+		at += (size_t)snprintf(text + at, 40, "p%u, ipoib : 0x%x=full;\n", i, i + 1);
+	ck_assert_int_eq(
+	    partitions_parse("p.conf", text, at, &(struct part_options){ 0 }, &p, NULL, &err),
+	    FM_E_CONFIG);
+	ck_assert_str_eq(err.msg, "p.conf:32767: no P_Key is left for this partition");
+	at = (size_t)(strstr(text, "p32766,") - text);
+	ck_assert_int_eq(
+	    partitions_parse("p.conf", text, at, &(struct part_options){ 0 }, &p, NULL, &err), 0);
+	partitions_list(p, &n);
+	ck_assert_uint_eq(n, 32767);
+	partitions_put(p);
+	free(text);
 }
 END_TEST
 
@@ -506,6 +556,8 @@ main(void)
 #define LOOP(test, cases) tcase_add_loop_test(t, test, 0, (int)(sizeof(cases) / sizeof((cases)[0])))
 	LOOP(test_members, members);
 	tcase_add_test(t, test_without_a_file);
+	tcase_add_loop_test(t, test_odd, 0, sizeof(odd) / sizeof(odd[0]));
+	tcase_add_test(t, test_many);
 	tcase_add_test(t, test_list);
 	LOOP(test_groups, groups);
 	tcase_add_test(t, test_group_twice);
