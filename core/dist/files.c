@@ -128,8 +128,9 @@ take_lock(struct files *f, struct fm_error *err)
 
 	snprintf(path, sizeof(path), "%s/lock", f->folder);
 	if (f->lock < 0)
-		f->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (f->lock < 0 || flock(f->lock, LOCK_EX | LOCK_NB) != 0)
+		f->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	/* who can open it can hold it; one of before was open to all */
+	if (f->lock < 0 || fchmod(f->lock, 0600) != 0 || flock(f->lock, LOCK_EX | LOCK_NB) != 0)
 		return cannot(err, "lock", path);
 	return 0;
 }

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#define DRIPS 10 /* times answer_ms */
+#define DRIPS 10    /* times answer_ms */
+#define MOST_DEEP 7 /* arrays in one another; hiredis 0.14 has this limit, later ones none */
 
 #if HIREDIS_MAJOR < 1
 typedef int array_size;
@@ -15,7 +16,7 @@ typedef int array_size;
 typedef size_t array_size;
 #endif
 
-enum state { WELL, SILENT, TOO_LONG };
+enum state { WELL, SILENT, TOO_LONG, TOO_DEEP };
 
 struct redis {
 	redisContext *c;
@@ -42,7 +43,18 @@ time_of(unsigned ms)
 	return (struct timeval){ .tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000 };
 }
 
-/* hiredis takes room for as many elements as the other end says there are. */
+static unsigned
+depth_of(const redisReadTask *task)
+{
+	unsigned n = 0;
+
+	for (; task != NULL && n <= MOST_DEEP; task = task->parent)
+		n++;
+	return n;
+}
+
+/* hiredis takes room for as many elements as the other end says there are, and calls itself once
+ * for each array in another when it frees them. */
 static void *
 create_array_if_small(const redisReadTask *task, array_size n)
 {
@@ -50,6 +62,10 @@ create_array_if_small(const redisReadTask *task, array_size n)
 
 	if ((size_t)n > r->n_elements) {
 		r->state = TOO_LONG;
+		return NULL;
+	}
+	if (depth_of(task) > MOST_DEEP) {
+		r->state = TOO_DEEP;
 		return NULL;
 	}
 	r->n_elements -= (size_t)n;
@@ -89,6 +105,9 @@ failed(const struct redis *r, struct fm_error *err)
 	case TOO_LONG:
 		return fm_fail(
 		    err, FM_E_CONFIG, "%s gives an answer longer than any that there is", who);
+	case TOO_DEEP:
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s gives an answer of more than %d arrays in one another", who, MOST_DEEP);
 	case SILENT:
 		return fm_fail(err, FM_E_SYSTEM, "%s does not answer", who);
 	case WELL:

@@ -3,7 +3,7 @@
  * core/redis/redis.h - a connection to Redis (or Valkey): commands told, answers that have an end.
  *
  * Whoever is at the other end may say anything: an answer has a limit of bytes, of elements and of
- * time (hiredis has one of depth: 7 arrays).  What fails ends the use of the connection.
+ * time, and of 7 arrays in one another.  What fails ends the use of the connection.
  */
 #ifndef CORE_REDIS_REDIS_H
 #define CORE_REDIS_REDIS_H

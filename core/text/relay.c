@@ -6,8 +6,10 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/text/number.h"
+#include "lib/log.h"
 
 static int
 no_name(const char *text, struct fm_error *err)
@@ -75,6 +77,19 @@ take_line(
 	return 0;
 }
 
+/* It is read at every attempt to connect: once an hour is often enough. */
+static void
+warn_if_open(const char *path, int fd)
+{
+	static struct fm_log_bucket bucket = { .burst = 1, .every_ms = 3600000 };
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && (st.st_mode & S_IROTH) != 0)
+		fm_log_rl(&bucket, FM_LOG_WARN, "conf",
+		    "%s: everybody may read the password in it (mode 0%03o): chmod 640 it", path,
+		    (unsigned)st.st_mode & 0777);
+}
+
 int
 relay_login_read(const char *path, struct relay_login *l, struct fm_error *err)
 {
@@ -85,6 +100,7 @@ relay_login_read(const char *path, struct relay_login *l, struct fm_error *err)
 	*l = (struct relay_login){ 0 };
 	if (in == NULL)
 		return fm_fail(err, FM_E_CONFIG, "cannot read %s: %s", path, strerror(errno));
+	warn_if_open(path, fileno(in));
 	for (unsigned n = 1; rc > 0 && fgets(line, sizeof(line), in) != NULL; n++)
 		rc = take_line(path, n, line, l, err);
 	fclose(in);

@@ -40,6 +40,7 @@ published() { # all places have an epoch
 	dist_json | python3 -c 'import json,sys; p=json.load(sys.stdin)["places"]; sys.exit(not p or any(x["epoch"] == 0 or x["state"] != "published" for x in p))'
 }
 until_true published
+[ "$(stat -c %a "$dir/dist/lock")" = 600 ] || fail "others than fmd can hold the lock: $(ls -l "$dir/dist")"
 "$build/fmctl" --socket="$dir/socket" dist | grep -q "published" || fail "fmctl dist shows nothing"
 echo "ok: paths are published"
 
@@ -175,6 +176,11 @@ agent_from() { # the socket
 	on_fmsim host-2-1 "$build/fmd-agent" --once --auth-file="$dir/agent.auth" --file="$dir/by-user" "redis:unix:$1"
 }
 until_true agent_from "$dir/below.sock"
+chmod 644 "$dir/agent.auth"
+agent_from "$dir/below.sock" >"$dir/said.out" 2>&1 || fail "fmd-agent with a login: $(cat "$dir/said.out")"
+grep -q "agent.auth: everybody may read the password in it (mode 0644): chmod 640 it" "$dir/said.out" || fail "of a login that all can read nothing is said: $(cat "$dir/said.out")"
+chmod 600 "$dir/agent.auth"
+! agent_from "$dir/below.sock" 2>&1 | grep "everybody may read" || fail "of a login that nobody else can read it is said that all can"
 on_fmsim host-2-1 "$build/fmd-agent" --once --file="$dir/by-nobody" "redis:unix:$dir/closed.sock" 2>"$dir/said.out" &&
 	fail "who has not logged in reads paths"
 grep -q NOAUTH "$dir/said.out" || fail "nothing is said of NOAUTH: $(cat "$dir/said.out")"

@@ -26,5 +26,15 @@ case $flags in *_FORTIFY_SOURCE*)
 	;;
 esac
 ! has -fcf-protection || [ "$(objdump -d "$f" | grep -c endbr)" -gt 500 ] || fail "$f: no landing pads (CET)"
+# The property of a program is that of all its parts; where those of the C library have none (Debian
+# 12), neither has a program.  Ours all have it.
+if has -fcf-protection; then
+	find . -name '*.o' -path '*/core/*' | while read -r o; do
+		readelf -Wn "$o" | grep -q 'IBT, SHSTK' || fail "$o: built without CET"
+	done
+	start=$(${CC:-gcc} -print-file-name=Scrt1.o)
+	! readelf -Wn "$start" | grep -q 'IBT, SHSTK' || readelf -Wn "$f" | grep -q 'IBT, SHSTK' ||
+		fail "$f: its parts have CET, it has not"
+fi
 readelf -Ws "$f" | grep -q __stack_chk_fail || fail "$f: no canaries"
 echo "ok: hardening"

@@ -41,7 +41,7 @@ static const struct talk {
 	{ "*3\r\n*2\r\n+a\r\n+b\r\n*9\r\n", STAND_STILL,
 	    "it gives an answer longer than any that there is", FM_E_CONFIG },
 	{ "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n+a\r\n", STAND_STILL,
-	    "it: No support for nested multi bulk replies", FM_E_CONFIG },
+	    "it gives an answer of more than 7 arrays in one another", FM_E_CONFIG },
 	{ "SSH-2.0-OpenSSH\r\n", STAND_STILL, "it: Protocol error", FM_E_CONFIG },
 	{ "-NOPERM this user may not\r\n", STAND_STILL, "it answers \"NOPERM this user may not\"",
 	    FM_E_SYSTEM },
