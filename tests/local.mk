@@ -420,6 +420,12 @@ endif
 bench-programs: $(EXTRA_PROGRAMS) $(EXTRA_LTLIBRARIES) $(bench_modules)
 
 # ---- programs that only scripts start
+if HAVE_SECCOMP
+check_PROGRAMS += tests/integration/no_landlock
+tests_integration_no_landlock_SOURCES = tests/integration/no_landlock.c
+tests_integration_no_landlock_CFLAGS = $(AM_CFLAGS) $(SECCOMP_CFLAGS)
+tests_integration_no_landlock_LDADD = $(SECCOMP_LIBS)
+endif
 if HAVE_UMAD
 check_PROGRAMS += tests/integration/umad_probe
 tests_integration_umad_probe_SOURCES = tests/integration/umad_probe.c
@@ -503,6 +509,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_events.sh \
 	tests/integration/fmsim_names.sh \
 	tests/integration/fmsim_tools.sh \
+	tests/integration/curious_engines.sh \
 	tests/integration/hostile_engines.sh \
 	tests/integration/ibsim_multicast.sh \
 	tests/integration/ibsim_opensm.sh \

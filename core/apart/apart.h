@@ -14,6 +14,10 @@
  * processes, memory and time beyond its limits) is refused by the kernel (sandbox.c) and
  * is the end of it: FM_E_BUG with a sentence, for the `refused` line of the chain.
  *
+ * Its constructors run while it is loaded, when files can still be opened: by Landlock only those
+ * of libraries.  The process that starts a child can no longer be read by others of its user, nor
+ * leaves a core.
+ *
  * Cost: a copy of the fabric, two packets, the death of a process and the start of another:
  * 1.1 to 2.1 ms with 11,664 hosts (dev/bench --only=isolation).
  */
@@ -26,10 +30,12 @@
 
 #include <fmd/engine.h>
 
-enum apart_who { APART_FOREIGN, APART_ALL, APART_NONE }; /* engine_isolation */
+/* engine_isolation.  APART_UNHIDDEN: as APART_FOREIGN, also where the kernel cannot hide files. */
+enum apart_who { APART_FOREIGN, APART_ALL, APART_NONE, APART_UNHIDDEN };
 
 struct apart_settings {
 	enum apart_who who;
+	bool must_hide;	     /* without Landlock the engine is refused */
 	size_t memory_bytes; /* of one child beside the tables */
 	int64_t load_ms;     /* a child that has not said by then what it is is refused */
 	const char *program; /* fmd-engine-host; NULL: of the build tree or the installation */

@@ -23,6 +23,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -133,14 +134,14 @@ make_sockets(int fds[2])
 	return EMFILE;
 }
 
-enum { WORKERS, MEMORY, MAIN_BYTES, WORKER_BYTES, PARENT, N_NUMBERS };
+enum { WORKERS, MEMORY, MAIN_BYTES, WORKER_BYTES, PARENT, MUST_HIDE, N_NUMBERS };
 
 /* fmd-engine-host NAME PATH and numbers. */
 static int
 start(struct child *c, const struct child_task *task, int socket)
 {
 	const uint64_t numbers[] = { task->n_workers, task->set->memory_bytes, task->main_bytes,
-		task->worker_bytes, (uint64_t)getpid() };
+		task->worker_bytes, (uint64_t)getpid(), task->set->must_hide };
 	char texts[N_NUMBERS][24];
 	const char *argv[N_NUMBERS + 4] = { "fmd-engine-host", task->name, task->path };
 	int rc, high = fcntl(task->image, F_DUPFD_CLOEXEC, FIRST_FD);
@@ -162,6 +163,7 @@ child_start(struct child *c, const struct child_task *task, struct fm_error *err
 	int fds[2] = { -1, -1 }, rc = make_sockets(fds);
 
 	*c = CHILD_NONE;
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* the child may be of our user */
 	if (rc != 0)
 		return fm_fail(err, FM_E_SYSTEM, "%s: no socket for its process: %s", task->path,
 		    strerror(rc));

@@ -2,7 +2,7 @@
 /*
  * fmd-engine-host: one engine, one call.
  *
- *	fmd-engine-host NAME PATH WORKERS MEMORY MAIN_SCRATCH WORKER_SCRATCH PARENT
+ *	fmd-engine-host NAME PATH WORKERS MEMORY MAIN_SCRATCH WORKER_SCRATCH PARENT MUST_HIDE
  *
  * fmd starts it (child.c) with the engine's bytes and a socket; it is of no use to anybody
  * else.  It loads the engine behind the sandbox, says what it is and answers calls until it is
@@ -296,20 +296,29 @@ main(int argc, char *argv[])
 	struct fm_error err = { 0 };
 	struct wire_call call;
 	struct fm_pool *workers;
+	bool may_load;
 	int fds[2];
 
-	if (argc != 8) {
+	if (argc != 9) {
 		fputs("fmd-engine-host is started by fmd: it runs an engine for it\n", stderr);
 		return 2;
 	}
 	sandbox_begin((pid_t)number(argv[7]), WIRE_N_FDS, number(argv[4]));
+	may_load = sandbox_hide_files() || number(argv[8]) == 0;
 	scratch =
 	    (struct route_scratch){ strtoull(argv[5], NULL, 10), strtoull(argv[6], NULL, 10) };
 	fm_log_set_sink(on_log, NULL);
 	workers = fm_pool_new((unsigned)number(argv[3]));
 	s.host = workers != NULL ? route_host_new(workers, &err) : NULL;
 	sandbox_close();
-	if (s.host == NULL)
+	if (!may_load)
+		fm_fail(&err, FM_E_CONFIG,
+		    "%s: this kernel cannot hide files from it while it is loaded (no Landlock: "
+		    "Linux "
+		    "5.13, or not in lsm=): engine_isolation = without-landlock runs it all the "
+		    "same",
+		    argv[2]);
+	else if (s.host == NULL)
 		fm_fail(&err, FM_E_RESOURCE, "%s: out of memory for its workers", argv[2]);
 	else
 		s.engine = load(argv[1], argv[2], &err);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * User, limits, and two filters of system calls.
+ * User, limits, files that can be seen, and two filters of system calls.
  *
  * Both filters stay: what either refuses is refused.  A call that a library makes by the way
  * and can do without (to open a file, to ask for a terminal) is answered with an error; one
- * that only somebody makes who wants more than tables (socket, fork, exec, kill, ptrace) ends
- * the process.  There are no new threads: an engine's workers are those of parallel_for().
+ * that only somebody makes who wants more than tables (socket, fork, exec, kill, ptrace, any of
+ * another architecture as by int 0x80 or x32) ends the process.  There are no new threads: an
+ * engine's workers are those of parallel_for().
  */
 #include "config.h"
 
@@ -15,12 +16,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
+#include <link.h>
 #include <linux/capability.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -160,6 +164,85 @@ sandbox_begin(pid_t parent, int n_fds, uint64_t memory_bytes)
 		limit_memory(mapped_now() + memory_bytes);
 }
 
+/* -------------------------------------------------------------------- files */
+
+/* Landlock, since Linux 5.13, in numbers: headers may be older than the kernel. */
+#define LANDLOCK_CREATE 444
+#define LANDLOCK_ADD 445
+#define LANDLOCK_RESTRICT 446
+#define LANDLOCK_VERSION 1u
+#define LANDLOCK_BENEATH 1
+#define LANDLOCK_READ_FILE (UINT64_C(1) << 2)
+#define LANDLOCK_READ_FOLDER (UINT64_C(1) << 3)
+
+struct landlock_ruleset {
+	uint64_t files;
+};
+struct landlock_rule {
+	uint64_t allowed;
+	int32_t parent;
+} __attribute__((packed));
+
+/* All that this version of it can refuse: 13 rights, and what came later. */
+static uint64_t
+rights_of_version(long version)
+{
+	if (version == 1)
+		return 0x1fff;
+	if (version == 2)
+		return 0x3fff;
+	return version < 5 ? 0x7fff : 0xffff;
+}
+
+/* What is not there needs no rule. */
+static void
+show(int rules, const char *path, uint64_t allowed)
+{
+	struct landlock_rule r = { .allowed = allowed, .parent = open(path, O_PATH | O_CLOEXEC) };
+
+	if (r.parent < 0)
+		return;
+	must(syscall(LANDLOCK_ADD, rules, LANDLOCK_BENEATH, &r, 0) == 0, "a rule of Landlock");
+	close(r.parent);
+}
+
+/* The folder of a library that is loaded already. */
+static int
+show_folder_of(struct dl_phdr_info *info, size_t size, void *rules)
+{
+	char folder[PATH_MAX];
+
+	(void)size;
+	if (info->dlpi_name[0] != '/' || strlen(info->dlpi_name) >= sizeof(folder))
+		return 0;
+	memcpy(folder, info->dlpi_name, strlen(info->dlpi_name) + 1);
+	*strrchr(folder, '/') = '\0';
+	show(*(int *)rules, folder, LANDLOCK_READ_FILE | LANDLOCK_READ_FOLDER);
+	return 0;
+}
+
+bool
+sandbox_hide_files(void)
+{
+	static const char *const libraries[] = { "/lib", "/lib64", "/usr/lib", "/usr/lib64",
+		"/usr/local/lib", "/usr/local/lib64" };
+	long version = syscall(LANDLOCK_CREATE, NULL, 0, LANDLOCK_VERSION);
+	struct landlock_ruleset all = { rights_of_version(version) };
+	int rules;
+
+	if (version < 1)
+		return false;
+	rules = (int)syscall(LANDLOCK_CREATE, &all, sizeof(all), 0);
+	must(rules >= 0, "Landlock");
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+		show(rules, libraries[i], LANDLOCK_READ_FILE | LANDLOCK_READ_FOLDER);
+	show(rules, "/etc/ld.so.cache", LANDLOCK_READ_FILE);
+	dl_iterate_phdr(show_folder_of, &rules);
+	must(syscall(LANDLOCK_RESTRICT, rules, 0) == 0, "Landlock");
+	close(rules);
+	return true;
+}
+
 /* ------------------------------------------------------------------ filters */
 
 static const int allowed[] = {
@@ -232,7 +315,8 @@ begin(uint32_t otherwise)
 	scmp_filter_ctx c = seccomp_init(otherwise);
 
 	must(c != NULL && seccomp_attr_set(c, SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
-		seccomp_attr_set(c, SCMP_FLTATR_CTL_NNP, 0) == 0,
+		seccomp_attr_set(c, SCMP_FLTATR_CTL_NNP, 0) == 0 &&
+		seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0,
 	    "a filter of system calls");
 	return c;
 }

@@ -95,8 +95,9 @@
 static const char *const credit_loops[] = { "refuse", "warn", NULL }; /* enum conf_credit_loops */
 /* enum plan_rebalance */
 static const char *const rebalances[] = { "auto", "never", "quiet", "always", NULL };
-static const char *const drains[] = { "loss", "always", "never", NULL };    /* enum plan_drain */
-static const char *const isolations[] = { "foreign", "all", "none", NULL }; /* enum apart_who */
+static const char *const drains[] = { "loss", "always", "never", NULL }; /* enum plan_drain */
+static const char *const isolations[] = { "foreign", "all", "none", "without-landlock",
+	NULL };							    /* enum apart_who */
 static const char *const sl_models[] = { "both", "forward", NULL }; /* enum verify_sl_model */
 /* enum conf_ar_algorithm, twice: the numbers are opa-fm's */
 static const char *const algorithms[] = { "random", "greedy", "greedy_random", "0", "1", "2",
@@ -137,7 +138,10 @@ static const struct conf_row rows[] = {
 	ENUM(NULL, "engine_isolation", engine_isolation, "foreign", isolations, NULL,
 	    "Which engines run in a process of their own, without privileges, files and sockets: "
 	    "foreign, those that are not in fmd's own folder; all; or none, so that an engine that "
-	    "crashes ends fmd."),
+	    "crashes ends fmd.  From a foreign one files are hidden by Landlock before any of its "
+	    "code "
+	    "runs; a kernel that has none refuses it, unless this is without-landlock: as foreign, "
+	    "but while the engine is loaded it may read what fmd's user may, keys too."),
 	INT(NULL, "engine_memory", engine_memory_mib, "4096", 64, 1 << 20, "MiB",
 	    "Memory that such a process may have beside the tables."),
 	INT(NULL, "n_vls", n_vls, "8", 1, 15, "data VLs",

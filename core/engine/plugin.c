@@ -149,11 +149,13 @@ load_here(struct engine_set_private *self, const struct engine_file *file, struc
 /* Into a child, which is asked later. */
 static int
 load_apart(struct engine_set_private *self, const struct engine_file *file, const char *base,
-    int image, struct fm_error *err)
+    int image, enum folder folder, struct fm_error *err)
 {
 	struct engine_file loading = *file;
+	struct apart_settings apart = self->apart;
 	struct fm_error bad;
 
+	apart.must_hide = folder == FOLDER_FOREIGN && apart.who != APART_UNHIDDEN;
 	if (!apart_is_built()) {
 		fm_fail(&bad, FM_E_CONFIG,
 		    "%s: this fmd was built without libseccomp and runs no engines of others: "
@@ -164,7 +166,7 @@ load_apart(struct engine_set_private *self, const struct engine_file *file, cons
 	if (!fm_vec_reserve(&self->aparts, self->aparts.n + 1) ||
 	    !fm_vec_reserve(&self->loading, self->loading.n + 1))
 		return out_of_memory(err);
-	if (apart_new(&self->apart, base, file->path, image, &loading.apart, &bad) != 0)
+	if (apart_new(&apart, base, file->path, image, &loading.apart, &bad) != 0)
 		return refuse(self, file->path, bad.msg, err);
 	self->aparts.item[self->aparts.n++] = loading.apart;
 	self->loading.item[self->loading.n++] = loading;
@@ -186,7 +188,7 @@ static bool
 runs_apart(const struct engine_set_private *self, enum folder folder)
 {
 	return self->apart.who == APART_ALL ||
-	    (self->apart.who == APART_FOREIGN && folder == FOLDER_FOREIGN);
+	    (self->apart.who != APART_NONE && folder == FOLDER_FOREIGN);
 }
 
 static int
@@ -206,7 +208,7 @@ load_file(struct engine_set_private *self, const char *dir, const char *path, en
 		rc = refuse(self, path, bad.msg, err);
 	else {
 		file.mark = folder == FOLDER_FOREIGN ? plugin_image_mark(&image) : 0;
-		rc = runs_apart(self, folder) ? load_apart(self, &file, base, image.fd, err)
+		rc = runs_apart(self, folder) ? load_apart(self, &file, base, image.fd, folder, err)
 					      : load_here(self, &file, err);
 	}
 	plugin_image_close(&image);

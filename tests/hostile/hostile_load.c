@@ -3,9 +3,20 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tests/modules/bad.h"
+
+#ifdef __x86_64__
+#define INT80_GETPID \
+	do { \
+		long n = 20; \
+		__asm__ volatile("int $0x80" : "+a"(n)); \
+	} while (0)
+#else
+#define INT80_GETPID syscall(0x40000000 + 39)
+#endif
 
 static void __attribute__((constructor)) loaded(void)
 {

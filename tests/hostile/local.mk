@@ -5,7 +5,8 @@ check_LTLIBRARIES += tests/hostile/hostile.la
 tests_hostile_hostile_la_SOURCES = tests/hostile/hostile.c tests/modules/bad.h
 tests_hostile_hostile_la_LDFLAGS = $(module_ldflags)
 check_LTLIBRARIES += tests/hostile/load_abort.la tests/hostile/load_exit.la tests/hostile/load_spin.la \
-	tests/hostile/load_socket.la tests/hostile/load_write.la
+	tests/hostile/load_socket.la tests/hostile/load_write.la tests/hostile/load_look.la \
+	tests/hostile/load_vm.la tests/hostile/load_trace.la tests/hostile/load_int80.la tests/hostile/load_x32.la
 tests_hostile_load_abort_la_SOURCES = tests/hostile/hostile_load.c
 tests_hostile_load_abort_la_CPPFLAGS = $(AM_CPPFLAGS) -DNAME=load_abort -DLOADED='abort()'
 tests_hostile_load_abort_la_LDFLAGS = $(module_ldflags)
@@ -23,3 +24,21 @@ tests_hostile_load_write_la_SOURCES = tests/hostile/hostile_load.c
 tests_hostile_load_write_la_CPPFLAGS = $(AM_CPPFLAGS) -DNAME=load_write \
 	-DLOADED='if (open("/tmp/fmd-engine-was-here", O_WRONLY | O_CREAT, 0600) >= 0) abort()'
 tests_hostile_load_write_la_LDFLAGS = $(module_ldflags)
+# What a constructor may look for: files of the one who runs it, his memory; calls of other
+# architectures.
+tests_hostile_load_look_la_SOURCES = tests/hostile/hostile_look.c
+tests_hostile_load_look_la_LDFLAGS = $(module_ldflags)
+tests_hostile_load_vm_la_SOURCES = tests/hostile/hostile_load.c
+tests_hostile_load_vm_la_CPPFLAGS = $(AM_CPPFLAGS) -DNAME=load_vm \
+	-DLOADED='syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0)'
+tests_hostile_load_vm_la_LDFLAGS = $(module_ldflags)
+tests_hostile_load_trace_la_SOURCES = tests/hostile/hostile_load.c
+tests_hostile_load_trace_la_CPPFLAGS = $(AM_CPPFLAGS) -DNAME=load_trace \
+	-DLOADED='syscall(SYS_ptrace, 16, getppid(), NULL, NULL)'
+tests_hostile_load_trace_la_LDFLAGS = $(module_ldflags)
+tests_hostile_load_int80_la_SOURCES = tests/hostile/hostile_load.c
+tests_hostile_load_int80_la_CPPFLAGS = $(AM_CPPFLAGS) -DNAME=load_int80 -DLOADED='INT80_GETPID'
+tests_hostile_load_int80_la_LDFLAGS = $(module_ldflags)
+tests_hostile_load_x32_la_SOURCES = tests/hostile/hostile_load.c
+tests_hostile_load_x32_la_CPPFLAGS = $(AM_CPPFLAGS) -DNAME=load_x32 -DLOADED='syscall(0x40000000 + 39)'
+tests_hostile_load_x32_la_LDFLAGS = $(module_ldflags)
