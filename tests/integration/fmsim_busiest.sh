@@ -31,10 +31,10 @@ sa_answers() {
 	(run_on host-2-1 saquery -c) >/dev/null 2>&1
 }
 until_true sa_answers
-for _ in 1 2 3; do
-	run_on host-2-1 saquery -c >/dev/null
-done
-until_true is_so "s['busiest_of_sa'][0]['in_last_minute'] >= 4"
+asks_the_sa() { # what is of the minute before counts in part only
+	sa_answers && is_so "s['busiest_of_sa'][0]['in_last_minute'] >= 4"
+}
+until_true asks_the_sa
 is_so "'host-2-1' in s['busiest_of_sa'][0]['name']" || fail "another has asked most: $(cat "$dir/status")"
 is_so "s['busiest_of_sa'][0]['lid'] == $(lid_of host-2-1)" || fail "its LID: $(cat "$dir/status")"
 is_so "int(s['busiest_of_sa'][0]['guid'], 16) != 0" || fail "its GUID: $(cat "$dir/status")"
