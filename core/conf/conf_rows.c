@@ -368,8 +368,9 @@ static const struct conf_row rows[] = {
 	TIME("Sweeps", "sweep_interval", sweep_interval_ms, "10s", 0, 24 * HOUR,
 	    "Time between light sweeps; 0 = none, traps and commands only."),
 	TIME(NULL, "audit", audit_ms, "1h", 0, 168 * HOUR,
-	    "All that switches and hosts hold of what fmd has written - forwarding and multicast "
-	    "tables, P_Keys, SL to VL, VL arbitration - is read back in this time while no sweep "
+	    "All that switches and hosts hold of what fmd has written - LIDs, forwarding and "
+	    "multicast tables, P_Keys, SL to VL, VL arbitration - is read back in this time while "
+	    "no sweep "
 	    "runs, by 200 Gets a second at most; where it is something else it is told and "
 	    "written again. 10s at least; 0 = never, but for fmctl sweep --tables."),
 	BOOL(NULL, "sweep_on_trap", sweep_on_trap, "yes",

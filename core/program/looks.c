@@ -1,44 +1,52 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* core/program/looks.c - what switches hold of themselves and of forwarding tables; the rows. */
+/* core/program/looks.c - LIDs and LinearFDBTop, forwarding tables; the rows. */
 #include "core/program/looks.h"
 
 #include "core/program/apply_internal.h"
 
-enum { PLACE_INFO, PLACE_PORT0, N_SWITCH_PLACES };
+#define TOP_AT 6  /* LinearFDBTop in SwitchInfo, IBA 14.2.5.4 */
+#define LID_AT 16 /* LID and MasterSMLID in PortInfo, 14.2.5.6 */
 
-#define INFO_AT 6 /* LinearFDBTop in SwitchInfo, IBA 14.2.5.4 */
-#define LID_AT 16 /* LID in PortInfo, 14.2.5.6 */
-
+/* Of a switch PortInfo of port 0, then SwitchInfo; else PortInfo by port. */
 static uint32_t
-count_switch(const struct sweeper *s, uint32_t slot)
+count_state(const struct sweeper *s, uint32_t slot)
 {
-	return inv_is_switch(inv_node(&s->inv, slot)) ? N_SWITCH_PLACES : 0;
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	return inv_is_switch(n) ? 2 : n->n_ports + 1u;
 }
 
 static bool
-look_at_switch(const struct sweeper *s, uint32_t slot, uint32_t i, struct look *out)
+look_at_state(const struct sweeper *s, uint32_t slot, uint32_t i, struct look *out)
 {
 	const struct inv_node *n = inv_node(&s->inv, slot);
 	uint8_t data[WIRE_SMP_DATA_BYTES] = { 0 };
 
-	if (n->lft != LFT_OURS)
-		return false;
-	if (i == PLACE_INFO) {
-		*out = (struct look){ .attr = WIRE_ATTR_SWITCH_INFO, .at = INFO_AT, .n_bytes = 2 };
+	if (inv_is_switch(n) && i == 1) {
+		*out = (struct look){ .attr = WIRE_ATTR_SWITCH_INFO, .at = TOP_AT, .n_bytes = 2 };
 		wire_switch_info_put(data, &n->sw);
+	} else if (port_wants_lid(&s->inv, slot, i)) {
+		*out = (struct look){ .attr = WIRE_ATTR_PORT_INFO,
+			.modifier = i,
+			.port = (uint8_t)i,
+			.at = LID_AT,
+			.n_bytes = 4 };
+		wire_port_info_put(data, &n->ports[i].info);
 	} else {
-		*out = (struct look){ .attr = WIRE_ATTR_PORT_INFO, .at = LID_AT, .n_bytes = 2 };
-		wire_port_info_put(data, &n->ports[0].info);
+		return false;
 	}
 	memcpy(out->bytes, data + out->at, out->n_bytes);
-	return true;
+	return !inv_is_switch(n) || n->lft == LFT_OURS;
 }
 
+/* A switch may have been without power, a host have met another SM. */
 static void
-doubt_rebooted(struct sweeper *s, uint32_t slot, uint32_t i)
+doubt_state(struct sweeper *s, uint32_t slot, uint32_t i)
 {
-	(void)i;
-	doubt_node(s, slot);
+	if (inv_is_switch(inv_node(&s->inv, slot)))
+		doubt_node(s, slot);
+	else
+		doubt_port(s, slot, i);
 }
 
 /* ------------------------------------------------------------ forwarding tables */
@@ -78,8 +86,8 @@ forget_lft(struct sweeper *s, uint32_t slot, uint32_t i)
 }
 
 const struct look_row look_rows[N_LOOK_KINDS] = {
-	[LOOK_SWITCH] = { "switch", "LinearFDBTop or LID", "LinearFDBTop and LID", count_switch,
-	    look_at_switch, doubt_rebooted },
+	[LOOK_STATE] = { "state", "LID, SM LID or LinearFDBTop", "LIDs, SM LIDs or LinearFDBTop",
+	    count_state, look_at_state, doubt_state },
 	[LOOK_LFT] = { "tables", "block of its forwarding table", "blocks of its forwarding table",
 	    count_lft, look_at_lft, forget_lft },
 	[LOOK_MFT] = { "multicast", "block of its multicast table", "blocks of its multicast table",

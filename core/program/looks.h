@@ -14,7 +14,7 @@
 struct sweeper;
 
 enum look_kind {
-	LOOK_SWITCH, /* LinearFDBTop, and the LID of port 0: who was switched off has lost them */
+	LOOK_STATE, /* LID, SM LID, LinearFDBTop: who was switched off has lost them */
 	LOOK_LFT,
 	LOOK_MFT,
 	LOOK_PKEYS,

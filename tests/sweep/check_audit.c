@@ -252,7 +252,8 @@ static const struct overwritten {
 	{ LOOK_SL2VL, HOST, 0x11, "SL-to-VL map; it is written again" },
 	{ LOOK_VL_ARB, SPINE, 0, "of VL arbitration; it is written again" },
 	{ LOOK_VL_ARB, HOST, 0, "of VL arbitration; it is written again" },
-	{ LOOK_SWITCH, SPINE, 0, "LinearFDBTop" },
+	{ LOOK_STATE, SPINE, 0, "LinearFDBTop" },
+	{ LOOK_STATE, HOST, 9, "1 LID, SM LID or LinearFDBTop; it is written again" },
 };
 
 /* Within one turn, and nobody asks for anything. */
