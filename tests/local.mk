@@ -484,6 +484,7 @@ SCRIPT_TESTS = \
 	tests/integration/acm_agent.sh \
 	tests/integration/auto.sh \
 	tests/integration/chains.sh \
+	tests/integration/claims.sh \
 	tests/integration/dev_run.sh \
 	tests/integration/dist.sh \
 	tests/integration/dist_pair.sh \
@@ -545,6 +546,7 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/opensm/partitions.map tests/opensm/qos.conf tests/opensm/qos.policy tests/opensm/torus.conf \
 	tests/opensm/torus.policy tests/opensm/updn.conf \
 	tests/integration/script.bash \
+	tests/integration/claims.py \
 	tests/integration/walk_tables.py
 
 # They run side by side, in this order: what takes longest begins first.

@@ -230,6 +230,10 @@ show_effect(const json_t *r, FILE *out)
 	if (n > 0)
 		fputs((size_t)n > json_array_size(hosts) ? ", ...\n" : "\n", out);
 	show_fullest(r, out);
+	if (json_is_false(json_object_get(r, "converged")))
+		fputs("Even now the subnet is not as it should be, or a sweep is under way (fmctl "
+		      "status, fmctl trouble).\n",
+		    out);
 	if (json_is_true(json_object_get(r, "asked_for")))
 		fprintf(out, "Asked for: sweep %" I " does it.\n", fmctl_number(r, "sweep"));
 	else
@@ -460,6 +464,26 @@ fmctl_show_regions(const struct ask *a, const json_t *result, FILE *out)
 	show_borders(regions, out);
 }
 
+static const char not_well[] =
+    "the subnet is not as it should be, or a sweep is under way (fmctl status, fmctl trouble)";
+
+/* An older fmd does not say. */
+static bool
+is_well(const json_t *answer)
+{
+	return !json_is_false(json_object_get(answer, "converged"));
+}
+
+static void
+show_silent(const json_t *v, FILE *out)
+{
+	char names[400];
+
+	say_list(json_object_get(v, "silent"), names, sizeof(names));
+	if (*names != '\0')
+		fprintf(out, "silent      %s\n", names);
+}
+
 void
 fmctl_show_verdict(const struct ask *a, const json_t *v, FILE *out)
 {
@@ -473,6 +497,7 @@ fmctl_show_verdict(const struct ask *a, const json_t *v, FILE *out)
 		fprintf(out, "differ      %" I " entries, of %" I " switches, from the plan\n",
 		    fmctl_number(v, "entries_that_differ"),
 		    fmctl_number(v, "switches_that_differ"));
+		show_silent(v, out);
 	}
 	fprintf(out, "pairs       %" I " with a path, %" I " without\n", pairs, cut);
 	fprintf(out, "loops       %" I ", credit loops: %" I "\n", fmctl_number(v, "loops"),
@@ -482,7 +507,9 @@ fmctl_show_verdict(const struct ask *a, const json_t *v, FILE *out)
 	if (*fmctl_string(v, "witness") != '\0')
 		fprintf(out, "witness     %s\n", fmctl_string(v, "witness"));
 	fprintf(out, "verdict     %s\n",
-	    fmctl_judge_verdict(v) == FMD_EXIT_OK ? "all is well" : "NOT as it should be");
+	    fmctl_judge_verdict(v) == FMD_EXIT_OK	     ? "all is well"
+		: fmctl_judge_verdict(v) == FMD_EXIT_TROUBLE ? not_well
+							     : "NOT as it should be");
 }
 
 int
@@ -494,7 +521,7 @@ fmctl_judge_verdict(const json_t *v)
 	for (size_t i = 0; i < N_OF(wrong); i++)
 		if (fmctl_number(v, wrong[i]) > 0)
 			return FMD_EXIT_NOT_ROUTED;
-	return FMD_EXIT_OK;
+	return is_well(v) ? FMD_EXIT_OK : FMD_EXIT_TROUBLE;
 }
 
 /* --------------------------------------------------------- nodes and links */
@@ -640,7 +667,11 @@ fmctl_show_path(const struct ask *a, const json_t *p, FILE *out)
 	show_hops(p, out);
 	show_end("To", json_object_get(p, "to"), out);
 	if (!json_is_true(json_object_get(p, "arrives"))) {
-		fputs("There is no path: packets do not arrive.\n", out);
+		if (json_is_object(json_object_get(p, "dead")))
+			fprintf(out, "There is no path: the cable at \"%s\" port %" I " is dead.\n",
+			    fmctl_string(p, "dead.node"), fmctl_number(p, "dead.port"));
+		else
+			fputs("There is no path: packets do not arrive.\n", out);
 		return;
 	}
 	fprintf(out,
@@ -764,6 +795,8 @@ fmctl_show_dist(const struct ask *a, const json_t *result, FILE *out)
 		return;
 	}
 	fmctl_table(json_object_get(result, "places"), columns, N_OF(columns), false, out);
+	if (!is_well(result))
+		fprintf(out, "subnet      %s\n", not_well);
 }
 
 int

@@ -22,7 +22,6 @@ struct wait {
 	const struct ask *a;
 	json_int_t sweep; /* the one to wait for */
 	json_int_t last;  /* the highest number that was seen */
-	bool until_converged;
 	int64_t start_ms;
 };
 
@@ -90,7 +89,7 @@ is_over(const struct wait *w, const json_t *p, int *code, const char **sentence)
 	if (fmctl_number(p, "unreachable_pairs") > 0) {
 		*code = FMD_EXIT_NOT_ROUTED;
 		*sentence = "the subnet is up, but pairs that cables join have no path";
-	} else if (w->until_converged && fmctl_number(p, "unfinished") > 0) {
+	} else if (fmctl_number(p, "unfinished") > 0) {
 		*code = FMD_EXIT_TROUBLE;
 		*sentence = "the subnet is up, but not all is as it should be (fmctl trouble)";
 		return !json_is_true(json_object_get(p, "tries_again"));
@@ -137,10 +136,7 @@ int
 fmctl_wait(
     const struct ask *a, const json_t *begun, int *code, json_t **result, struct fm_error *err)
 {
-	struct wait w = { .a = a,
-		.sweep = fmctl_number(begun, "sweep"),
-		.until_converged = strcmp(a->command, "reload") == 0,
-		.start_ms = now_ms() };
+	struct wait w = { .a = a, .sweep = fmctl_number(begun, "sweep"), .start_ms = now_ms() };
 	const char *sentence = "";
 	json_t *p = NULL;
 	int rc;

@@ -432,6 +432,15 @@ verdict_json(const struct plan *p)
 	    json_text(v->fault == VERIFY_OK ? "" : v->witness));
 }
 
+/* An answer that says what holds, with what else there is: o or NULL. */
+static json_t *
+with_well(const struct daemon *d, json_t *o)
+{
+	if (o != NULL)
+		json_object_set_new(o, "converged", json_boolean(sweeper_is_well(d->sweeper)));
+	return o;
+}
+
 /* The verdict on the plan in force; with readback that on what switches hold: begun by the
  * first call, told how far it is by others, handed out by the one that finds it done. */
 static int
@@ -449,7 +458,7 @@ run_verify(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	if (p == NULL)
 		return fm_fail(err, FM_E_CONFIG, "there are no routes yet");
 	if (!readback)
-		return hand_out(verdict_json(p), result, err);
+		return hand_out(with_well(d, verdict_json(p)), result, err);
 	daemon_settings(d, &set);
 	how.n_vls = set.routing.n_vls;
 	how.sl_model = p->forward_only ? VERIFY_FORWARD : set.routing.sl_model;
@@ -465,7 +474,7 @@ run_verify(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 		readback_free(d->readback);
 		d->readback = NULL;
 	}
-	return hand_out(answer, result, err);
+	return hand_out(with_well(d, answer), result, err);
 }
 
 static int
@@ -502,13 +511,13 @@ run_progress(void *arg, const json_t *args, json_t **result, struct fm_error *er
 	const struct todo_list *todo = sweeper_todo(d->sweeper);
 
 	return hand_out(
-	    json_pack("{s:I, s:s, s:s, s:I, s:s?, s:I, s:I, s:b, s:o}", "sweep",
+	    json_pack("{s:I, s:s, s:s, s:I, s:s?, s:I, s:I, s:b, s:b, s:o}", "sweep",
 		(json_int_t)r->number, "scope", sweep_scope_name(r->scope), "phase",
 		sweep_phase_names[sweeper_phase(d->sweeper)], "ended", (json_int_t)d->ended.number,
 		"outcome", d->ended.number > 0 ? sweep_outcome_name(d->ended.outcome) : NULL,
 		"unreachable_pairs", (json_int_t)d->ended.n_unreachable, "unfinished",
-		(json_int_t)todo->n, "tries_again", (int)(todo->next_ms != INT64_MAX), "audit",
-		audit_json(d)),
+		(json_int_t)todo->n, "tries_again", (int)todo_is_hastened(todo), "converged",
+		(int)sweeper_is_well(d->sweeper), "audit", audit_json(d)),
 	    result, err);
 }
 
@@ -632,13 +641,17 @@ run_reload(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 static int
 run_isolate(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
-	return daemon_isolate(arg, args, result, err);
+	int rc = daemon_isolate(arg, args, result, err);
+
+	return rc != 0 ? rc : hand_out(with_well(arg, *result), result, err);
 }
 
 static int
 run_restore(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
-	return daemon_restore(arg, args, result, err);
+	int rc = daemon_restore(arg, args, result, err);
+
+	return rc != 0 ? rc : hand_out(with_well(arg, *result), result, err);
 }
 
 static int
@@ -647,7 +660,9 @@ run_dist(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	const struct daemon *d = arg;
 
 	(void)args;
-	return hand_out(dist_json(d->dist), result, err);
+	return hand_out(
+	    d->ha.state == WIRE_SM_MASTER ? with_well(d, dist_json(d->dist)) : dist_json(d->dist),
+	    result, err);
 }
 
 static const struct ctl_command commands[] = {

@@ -292,7 +292,7 @@ on_sweep_done(void *arg, const struct sweep_report *r)
 		d->once_done = true;
 		return;
 	}
-	service_tell_outcome(r);
+	service_tell_outcome(d->sweeper);
 	if (d->next_conf != NULL) {
 		struct conf *fresh = d->next_conf;
 

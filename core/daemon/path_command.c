@@ -230,22 +230,53 @@ hops_json(const struct sa_view *v, const struct sa_hop *hop, unsigned n)
 	return hops;
 }
 
+/* Does a link leave the port, as was last read? */
+static bool
+has_link(const struct inventory *inv, uint32_t slot, unsigned port)
+{
+	const struct inv_node *n = slot < inv->nodes.n ? inv_node(inv, slot) : NULL;
+
+	return n != NULL && node_usable(n) && port <= n->n_ports &&
+	    (port == 0 || link_usable(inv, &n->ports[port]));
+}
+
+/* The first port on the way whose cable is dead by now; null: there is none. */
 static json_t *
-path_json(const struct sa_view *v, uint32_t src, uint16_t slid, uint32_t dst, uint16_t dlid)
+dead_json(const struct inventory *inv, const struct sa_view *v, uint32_t src,
+    const struct sa_hop *hop, unsigned n)
+{
+	const struct sa_end *from = &v->end[src];
+	uint32_t slot = from->node;
+	unsigned port = from->is_switch ? 0 : from->port;
+
+	for (unsigned i = 0; has_link(inv, slot, port); i++) {
+		if (i == n || v->sw_node[hop[i].sw] == FM_NONE)
+			return json_null();
+		slot = v->sw_node[hop[i].sw];
+		port = hop[i].out_port == FM_PORT_NONE ? 0 : hop[i].out_port;
+	}
+	return json_pack("{s:o, s:i}", "node", name_json(v->node[slot]), "port", (int)port);
+}
+
+static json_t *
+path_json(const struct inventory *inv, const struct sa_view *v, uint32_t src, uint16_t slid,
+    uint32_t dst, uint16_t dlid)
 {
 	struct sa_hop hop[SA_MOST_HOPS];
 	struct sa_path path = { 0 };
 	bool arrives = sa_path_find(v, src, slid, dlid, &path);
 	unsigned n = 0;
-	json_t *o;
+	json_t *o, *dead;
 
 	if (v->plan != NULL)
 		sa_path_walk(v, src, dlid, hop, &n);
-	o = json_pack("{s:o, s:o, s:b, s:i, s:i, s:I, s:b, s:i, s:o}", "from",
-	    end_json(v, src, slid), "to", end_json(v, dst, dlid), "arrives", (int)arrives, "sl",
-	    (int)path.sl, "mtu", (int)mtu_bytes(path.attr.mtu), "mbps", (json_int_t)path.attr.mbps,
-	    "reversible", (int)path.reversible, "pkey", (int)sa_view_shared_pkey(v, src, dst, 0),
-	    "hops", hops_json(v, hop, n));
+	dead = dead_json(inv, v, src, hop, n);
+	arrives = arrives && json_is_null(dead);
+	o = json_pack("{s:o, s:o, s:b, s:o, s:i, s:i, s:I, s:b, s:i, s:o}", "from",
+	    end_json(v, src, slid), "to", end_json(v, dst, dlid), "arrives", (int)arrives, "dead",
+	    dead, "sl", (int)path.sl, "mtu", (int)mtu_bytes(path.attr.mtu), "mbps",
+	    (json_int_t)path.attr.mbps, "reversible", (int)path.reversible, "pkey",
+	    (int)sa_view_shared_pkey(v, src, dst, 0), "hops", hops_json(v, hop, n));
 	if (o != NULL)
 		add_own_link(v, src, path.sl, json_object_get(o, "from"));
 	return o;
@@ -278,7 +309,7 @@ daemon_path(struct daemon *d, const json_t *args, json_t **result, struct fm_err
 	if (rc == 0)
 		rc = find(v, args, "to", &dst, &dlid, err);
 	if (rc == 0) {
-		*result = path_json(v, src, slid, dst, dlid);
+		*result = path_json(sweeper_inventory(d->sweeper), v, src, slid, dst, dlid);
 		if (*result == NULL)
 			rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
 	}

@@ -12,6 +12,7 @@
 #include "lib/thread.h"
 
 #define BLOCK_LIDS 64
+#define NAMED 20      /* switches that do not answer */
 #define UNDER_WAY 256 /* requests at a time: sweeps have the rest of the window */
 
 struct readback {
@@ -20,13 +21,14 @@ struct readback {
 	const struct inventory *inv; /* NULL: nobody waits any more */
 	struct plan *plan;
 	struct verify_request how;
-	struct fm_tables t; /* the plan's, but for lft */
-	uint8_t *bytes;	    /* [n_switches][lft_stride] */
-	uint8_t **row;	    /* [n_switches] */
-	uint32_t n_blocks;  /* of a switch */
+	struct fm_tables t;  /* the plan's, but for lft */
+	uint8_t *bytes;	     /* [n_switches][lft_stride] */
+	uint8_t **row;	     /* [n_switches] */
+	bool *gone, *silent; /* [n_switches] not there any more; does not answer */
+	uint32_t n_blocks;   /* of a switch */
 	fm_sw next_sw;
 	uint32_t next_block;
-	uint32_t under_way, n_read, n_silent, n_sent;
+	uint32_t under_way, n_read, n_silent, n_gone;
 	pthread_t judge;
 	bool judging;
 	/* the judge's, good when done */
@@ -51,12 +53,15 @@ put(struct readback *r)
 	plan_put(r->plan);
 	free(r->bytes);
 	free(r->row);
+	free(r->gone);
+	free(r->silent);
 	free(r);
 }
 
 /* ----------------------------------------------------------------- judge */
 
-/* Entries of LIDs that somebody owns; what lingers or was never written does not count. */
+/* Entries of LIDs that somebody owns; what lingers or was never written does not count, nor does
+ * what nobody has told. */
 static void
 compare(struct readback *r)
 {
@@ -66,6 +71,8 @@ compare(struct readback *r)
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
 		uint64_t before = r->n_differ;
 
+		if (r->gone[sw] || r->silent[sw])
+			continue;
 		for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
 			r->n_differ +=
 			    fab->lid_end[lid] != FM_NONE && r->row[sw][lid] != want->lft[sw][lid];
@@ -111,6 +118,7 @@ on_block(void *arg, enum txn_status status, const uint8_t *reply)
 		    BLOCK_LIDS);
 		r->n_read++;
 	} else {
+		r->silent[a->sw] = true;
 		r->n_silent++;
 	}
 	free(a);
@@ -119,11 +127,27 @@ on_block(void *arg, enum txn_status status, const uint8_t *reply)
 	put(r);
 }
 
-/* The next block to ask for; false: no more. */
+/* Is the switch of the plan there no more?  Then its tables are nobody's. */
+static bool
+is_gone(const struct inventory *inv, uint64_t guid)
+{
+	uint32_t slot = inv_find(inv, guid);
+
+	return slot == INV_NONE || !inv_node(inv, slot)->present;
+}
+
+/* The next block to ask for; false: no more.  Who has not answered once is not asked on. */
 static bool
 next_block(struct readback *r, fm_sw *sw, uint32_t *block)
 {
-	if (r->next_sw == r->plan->snap->fab.n_switches)
+	const struct fm_fabric *fab = &r->plan->snap->fab;
+
+	while (r->next_sw < fab->n_switches && (r->gone[r->next_sw] || r->silent[r->next_sw])) {
+		r->n_silent += r->gone[r->next_sw] ? 0 : r->n_blocks - r->next_block;
+		r->next_block = 0;
+		r->next_sw++;
+	}
+	if (r->next_sw == fab->n_switches)
 		return false;
 	*sw = r->next_sw;
 	*block = r->next_block;
@@ -144,13 +168,13 @@ ask_block(struct readback *r, fm_sw sw, uint32_t block)
 
 	if (slot == INV_NONE || !inv_node(r->inv, slot)->present ||
 	    !inv_route(r->inv, slot, 0, &route) || (a = malloc(sizeof(*a))) == NULL) {
+		r->silent[sw] = true;
 		r->n_silent++;
 		return;
 	}
 	*a = (struct block_ask){ r, sw, block };
 	atomic_fetch_add(&r->refs, 1);
 	r->under_way++;
-	r->n_sent++;
 	txn_smp(r->txn, &route, WIRE_GET, WIRE_ATTR_LFT, block, NULL, guid, on_block, a);
 }
 
@@ -186,7 +210,9 @@ readback_start(struct txn_engine *txn, const struct inventory *inv, struct plan 
 	r->plan = plan_get(plan);
 	r->bytes = malloc(fab->n_switches * stride + 1);
 	r->row = calloc(fab->n_switches + 1, sizeof(*r->row));
-	if (r->bytes == NULL || r->row == NULL) {
+	r->gone = calloc(fab->n_switches + 1, sizeof(*r->gone));
+	r->silent = calloc(fab->n_switches + 1, sizeof(*r->silent));
+	if (r->bytes == NULL || r->row == NULL || r->gone == NULL || r->silent == NULL) {
 		fm_fail(err, FM_E_RESOURCE, "out of memory for tables");
 		put(r);
 		return NULL;
@@ -194,6 +220,8 @@ readback_start(struct txn_engine *txn, const struct inventory *inv, struct plan 
 	memset(r->bytes, FM_PORT_NONE, fab->n_switches * stride);
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		r->row[sw] = r->bytes + sw * stride;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		r->n_gone += r->gone[sw] = is_gone(inv, fab->sw_guid[sw]);
 	r->t = plan->tables->t;
 	r->t.lft = r->row;
 	r->t.ar_max_groups = 0; /* the static entries are what is read */
@@ -219,23 +247,36 @@ readback_is_done(const struct readback *r)
 	return atomic_load(&r->done);
 }
 
+/* Those that did not answer, by name. */
+static json_t *
+silent_json(const struct readback *r)
+{
+	const struct fm_fabric *fab = &r->plan->snap->fab;
+	json_t *list = json_array();
+
+	for (fm_sw sw = 0; sw < fab->n_switches && json_array_size(list) < NAMED; sw++)
+		if (r->silent[sw])
+			json_array_append_new(list, json_text(fab->sw_name[sw]));
+	return list;
+}
+
 json_t *
 readback_json(const struct readback *r)
 {
 	const struct verdict *v = &r->verdict;
-	uint64_t all = (uint64_t)r->n_blocks * r->plan->snap->fab.n_switches;
+	uint64_t all = (uint64_t)r->n_blocks * (r->plan->snap->fab.n_switches - r->n_gone);
 
 	if (!readback_is_done(r))
 		return json_pack("{s:s, s:I, s:I}", "state", r->judging ? "judging" : "reading",
 		    "blocks", (json_int_t)all, "blocks_read", (json_int_t)r->n_read);
 	if (r->err.kind != FM_OK)
 		return json_pack("{s:s, s:o}", "state", "failed", "reason", json_text(r->err.msg));
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:i, s:I, s:I, s:i, s:i, s:i, s:o}", "state",
-	    "done", "blocks", (json_int_t)all, "blocks_read", (json_int_t)r->n_read,
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:i, s:I, s:I, s:i, s:i, s:i, s:o, s:o}",
+	    "state", "done", "blocks", (json_int_t)all, "blocks_read", (json_int_t)r->n_read,
 	    "blocks_silent", (json_int_t)r->n_silent, "entries_that_differ",
 	    (json_int_t)r->n_differ, "switches_that_differ", (int)r->n_differ_switches,
 	    "reachable_pairs", (json_int_t)v->reachable_pairs, "unreachable_pairs",
 	    (json_int_t)v->unreachable_pairs, "loops", (int)v->loops, "credit_loops",
 	    (int)v->credit_loops, "wrong_host", (int)v->wrong_host, "witness",
-	    json_text(v->fault == VERIFY_OK ? "" : v->witness));
+	    json_text(v->fault == VERIFY_OK ? "" : v->witness), "silent", silent_json(r));
 }

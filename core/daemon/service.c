@@ -6,10 +6,13 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef HAVE_SYSTEMD
 #include <systemd/sd-daemon.h>
 #endif
+
+#include "core/sweep/well.h"
 
 void
 service_tell(const char *state)
@@ -102,18 +105,27 @@ service_unwatch(struct service_watch *w)
 }
 
 void
-service_tell_outcome(const struct sweep_report *r)
+service_tell_outcome(const struct sweeper *s)
 {
-	char state[sizeof(r->error.msg) + sizeof(r->other)] = "READY=1\nSTATUS=SUBNET UP";
+	static char told[512]; /* what has not changed is not told again */
+	const struct sweep_report *r = sweeper_report(s);
+	char state[sizeof(r->error.msg) + sizeof(r->other)];
 
-	if (r->outcome == SWEEP_UNCHANGED)
-		return;
 	if (r->outcome == SWEEP_STANDBY)
 		snprintf(state, sizeof(state), "READY=1\nSTATUS=%s: %s",
 		    *r->other != '\0' ? "standby" : "not active", r->other);
 	else if (r->outcome == SWEEP_NO_LINK)
 		snprintf(state, sizeof(state), "READY=1\nSTATUS=waiting for a link");
-	else if (r->outcome != SWEEP_UP)
+	else if (!sweeper_is_up(s))
 		snprintf(state, sizeof(state), "READY=1\nSTATUS=not up: %s", r->error.msg);
+	else if (sweeper_is_well(s))
+		snprintf(state, sizeof(state), "READY=1\nSTATUS=SUBNET UP, converged");
+	else
+		snprintf(state, sizeof(state),
+		    "READY=1\nSTATUS=SUBNET UP, unfinished: %zu (fmctl trouble)",
+		    sweeper_todo(s)->n);
+	if (strcmp(told, state) == 0)
+		return;
+	snprintf(told, sizeof(told), "%s", state);
 	service_tell(state);
 }

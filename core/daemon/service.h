@@ -14,7 +14,7 @@
 void service_tell(const char *state);
 /* A sweep has ended.  The service is ready when the first has, whatever it came to: it
  * goes on trying, and to be started anew would not help it.  The status tells. */
-void service_tell_outcome(const struct sweep_report *r);
+void service_tell_outcome(const struct sweeper *s);
 
 /* Feed the service manager's watchdog (WatchdogSec=) from base, as long as both the loop and the SA
  * make turns.  Engines that work or hang do not count: they have limits of their own.  *out is NULL

@@ -417,6 +417,16 @@ todo_scan(struct sweeper *s, bool is_up)
 	*s->todo = list;
 }
 
+bool
+todo_is_hastened(const struct todo_list *list)
+{
+	uint32_t n_for_ever = 0;
+
+	for (unsigned w = 0; w < N_TODO_WHY; w++)
+		n_for_ever += rows[w].effort == EVER_AGAIN ? list->n_of[w] : 0;
+	return list->next_ms != INT64_MAX && n_for_ever == 0;
+}
+
 uint32_t
 todo_n_waiting(const struct todo_list *list)
 {

@@ -88,6 +88,8 @@ bool todo_take_up(struct sweeper *s, bool all);
 void todo_try(struct sweeper *s);
 /* The first entry that is due, as a phrase. */
 void todo_reason(const struct sweeper *s, char *buf, size_t size);
+/* Is something tried again before a light sweep, and not for ever? */
+bool todo_is_hastened(const struct todo_list *list);
 /* Entries that wait for somebody else. */
 uint32_t todo_n_waiting(const struct todo_list *list);
 /* What the list has of a port, as the last sweep has left it. */

@@ -135,7 +135,12 @@ has_other_conf(const struct sweeper *s, char *text, size_t size)
 
 	if (p == NULL || p->tables == NULL || p->change.waiting[0] != '\0')
 		return false;
-	if (p->mark != s->p.chain->mark)
+	if (p->mended)
+		snprintf(text, size,
+		    "no engine of the chain can route the fabric: the tables in force, of engine "
+		    "%s, are mended till one can (fmctl routes tells why)",
+		    p->engine);
+	else if (p->mark != s->p.chain->mark)
 		snprintf(text, size,
 		    "the forwarding tables in force, of engine %s, are not those that the "
 		    "configuration asks for",

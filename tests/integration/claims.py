@@ -1,0 +1,350 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""claims.py BUILD FOLDER [FAULT...]
+
+What fmd says of the subnet under each fault, beside what is so in the simulator: a row a fault, a
+cell a claim.  A cell is right when what is said is what is so; "WELL" is one that says well where
+it is not, "ill" one that says ill where it is well.  fmd runs as a daemon on fmsim, with its own
+timers; what it says is asked again until it is right, as a fault takes its time to be seen and
+mended, and a cell that never becomes right is red.
+
+What is so: packets are walked along the forwarding tables of the simulator, from one host to all
+others; whether anything else is not as it is to be is known of each fault (its last column).
+"""
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+BUILD, FOLDER = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+ONLY = sys.argv[3:]
+PATIENCE_S = 40
+TREE = ["pgft", "2", "4,4", "1,2", "1,1"]
+SELF = "host-1-1"
+STATUS = re.compile(rb"STATUS=(.*)")
+
+
+def wait_until(true, seconds=PATIENCE_S):
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+class Rig:
+    """A simulated fabric and an fmd at SELF."""
+
+    def __init__(self, name, kind, conf):
+        self.dir = os.path.join(FOLDER, name)
+        os.makedirs(self.dir, exist_ok=True)
+        self.net = os.path.join(self.dir, "net")
+        with open(self.net, "w") as f:
+            subprocess.run([BUILD + "/fmroute", "gen", *kind], stdout=f, check=True)
+        self.names = {}
+        for line in open(self.net):
+            m = re.match(r'(Ca|Switch)\s+\d+\s+"([^"]+)"\s*#\s*"([^"]+)"', line)
+            if m:
+                self.names[m[3]] = m[1]
+        self.hosts = [n for n, kind in self.names.items() if kind == "Ca"]
+        self.conf = os.path.join(self.dir, "fmd.conf")
+        self.configure(conf)
+        self.env = {**os.environ, "FMSIM_SOCKET": os.path.join(self.dir, "fmsim.sock"),
+                    "FMD_PLUGIN_PATH": BUILD + "/plugins/engines"}
+        self.sim = subprocess.Popen([BUILD + "/fmsim", self.net], env=self.env, stdin=subprocess.DEVNULL,
+                                    stdout=open(self.dir + "/sim.out", "w"), stderr=subprocess.STDOUT)
+        assert wait_until(lambda: "fmsim: " in open(self.dir + "/sim.out").read()), "fmsim does not start"
+        self.notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.notify.bind(self.dir + "/notify")
+        self.notify.setblocking(False)
+        self.systemd = None
+        self.fmds = []
+        self.self = SELF if SELF in self.names else self.hosts[0]
+        self.fmd = self.start(self.self, "state")
+        up = lambda: "SUBNET UP" in open(self.dir + "/state.out").read()
+        assert wait_until(up), "fmd does not come up: " + open(self.dir + "/state.out").read()
+
+    def configure(self, text):
+        with open(self.conf, "w") as f:
+            f.write(text)
+
+    def start(self, node, state):
+        env = {**self.env, "FMSIM_NODE": node, "LD_PRELOAD": BUILD + "/.libs/libfmsim-umad.so",
+               "NOTIFY_SOCKET": self.dir + "/notify"}
+        if state != "state":
+            del env["NOTIFY_SOCKET"]
+        fmd = subprocess.Popen([BUILD + "/fmd", "--transport=umad", "--config=" + self.conf,
+                                "--state-dir=" + os.path.join(self.dir, state)], env=env, stdin=subprocess.DEVNULL,
+                               stdout=open(f"{self.dir}/{state}.out", "w"), stderr=subprocess.STDOUT)
+        self.fmds.append(fmd)
+        return fmd
+
+    def stop(self):
+        for process in (*self.fmds, self.sim):
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+        for process in (*self.fmds, self.sim):
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def tell(self, command):
+        done = subprocess.run([BUILD + "/fmsim", "--tell", command], env=self.env, capture_output=True, text=True)
+        assert done.returncode == 0, f"fmsim {command}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def walks(self, a, b):
+        done = subprocess.run([BUILD + "/fmsim", "--tell", f"route {a} {b}"], env=self.env, capture_output=True,
+                              text=True)
+        return done.returncode == 0
+
+    def ask(self, *command, timeout=30):
+        """Its exit code, and its answer or None."""
+        self.told_systemd()  # else its socket is full, and fmd waits
+        done = subprocess.run([BUILD + "/fmctl", "--state-dir=" + os.path.join(self.dir, self.ruler), "--json",
+                               *command], env=self.env, capture_output=True, text=True, timeout=timeout)
+        try:
+            return done.returncode, json.loads(done.stdout)
+        except ValueError:
+            return done.returncode, None
+
+    ruler = "state"  # whose fmd is asked
+
+    def told_systemd(self):
+        while True:
+            try:
+                found = STATUS.search(self.notify.recv(8192))
+            except BlockingIOError:
+                return self.systemd
+            if found:
+                self.systemd = found[1].decode()
+
+
+# ---------------------------------------------------------------------------------------- claims
+# Each: (rig, is it well) -> what is wrong, None where what is said is so.
+
+def say(said_well, is_well):
+    return None if said_well == is_well else "WELL" if said_well else "ill"
+
+
+def status(rig, well):
+    _, s = rig.ask("status")
+    return say(bool(s and s["converged"]), well)
+
+
+def pairs(rig, well):
+    _, s = rig.ask("status")
+    if s is None or s["as_read"] is None or s["as_read"]["unreachable_pairs"] is None:
+        return "ill" if well else None
+    walked = all(rig.walks(rig.self, h) for h in rig.hosts if h not in rig.away and h != rig.self)
+    return say(s["as_read"]["unreachable_pairs"] == 0, walked)
+
+
+def trouble(rig, well):
+    _, t = rig.ask("trouble")
+    return say(bool(t and t["troubles"] == 0), well)
+
+
+def verify(rig, well):
+    code, _ = rig.ask("verify")
+    return say(code == 0, well)
+
+
+def readback(rig, well):
+    for _ in range(100):
+        code, v = rig.ask("verify", "readback=1")
+        if v is None or v.get("state") not in ("reading", "judging"):
+            break
+    return say(code == 0, well)
+
+
+def path(rig, well):
+    """A path is shown where packets arrive, and nowhere else."""
+    for h in rig.hosts:
+        if h != rig.self:
+            code, _ = rig.ask("path", rig.self, h)
+            wrong = say(code == 0, h not in rig.away and rig.walks(rig.self, h))
+            if wrong:
+                return wrong
+    return None
+
+
+def sa(rig, well):
+    """saquery of a host that is there, for the paths to all others."""
+    asker = next(h for h in rig.hosts if h not in rig.away and h != rig.self)
+    lid = {h: rig.lids[h] for h in rig.hosts}
+    for h in rig.hosts:
+        if h == asker:
+            continue
+        env = {**rig.env, "FMSIM_NODE": asker, "LD_PRELOAD": BUILD + "/.libs/libfmsim-umad.so"}
+        done = subprocess.run(["saquery", "-p", "--slid", lid[asker], "--dlid", lid[h]], env=env,
+                              capture_output=True, text=True, timeout=60)
+        wrong = say("PathRecord" in done.stdout, h not in rig.away and rig.walks(asker, h))
+        if wrong:
+            return wrong
+    return None
+
+
+def dist(rig, well):
+    _, d = rig.ask("dist")
+    return say(bool(d and d.get("converged")), well)
+
+
+def isolate(rig, well):
+    """What isolating would do stands beside what is so already."""
+    _, i = rig.ask("isolate", "switch:spine-1" if "spine-1" in rig.names else "switch:" + rig.a_switch)
+    return say(bool(i and i.get("converged")), well)
+
+
+def systemd(rig, well):
+    line = rig.told_systemd()
+    return say(bool(line and "converged" in line), well) if line is not None or not well else None
+
+
+CLAIMS = [status, trouble, pairs, verify, readback, path, sa, dist, isolate, systemd]
+
+
+# ---------------------------------------------------------------------------------------- faults
+# Each: NAME, the fabric, the configuration, what is done, hosts that are away then, is it well in
+# the end.
+
+def tells(*commands):
+    def act(rig):
+        for c in commands:
+            rig.tell(c)
+    return act
+
+
+def gone(*hosts):
+    return set(hosts)
+
+
+def reloads(conf, *then):
+    def act(rig):
+        rig.configure(conf)
+        subprocess.run([BUILD + "/fmctl", "--state-dir=" + os.path.join(rig.dir, "state"), "reload", "--yes", "--wait"],
+                       env=rig.env, capture_output=True, timeout=60)
+        for c in then:
+            rig.tell(c)
+    return act
+
+
+def loses_requests(rig):
+    rig.tell("loss 5%")
+    rig.tell("unlink leaf-2[5]")
+    assert wait_until(lambda: status(rig, True) is None), "not well with requests lost"
+    rig.tell("loss 0%")
+
+
+def isolates(rig):
+    subprocess.run([BUILD + "/fmctl", "--state-dir=" + os.path.join(rig.dir, "state"), "isolate", "link:leaf-2:5",
+                    "--yes", "--wait"], env=rig.env, capture_output=True, check=True, timeout=60)
+
+
+def stops_master(rig):
+    """A second fmd, and the first is stopped."""
+    rig.start("host-2-1", "second")
+    assert wait_until(lambda: "standing by" in open(rig.dir + "/second.out").read()), "no standby"
+    rig.fmd.send_signal(signal.SIGSTOP)
+    rig.ruler = "second"
+
+
+CHAIN = 'chain = { "torus2qos" }\nfallback = no\n'
+REGIONS = 'region east { switches = { "leaf-[12]", "spine-*" } }\nregion west { switches = { "leaf-[34]" } }\n'
+POLL = "sminfo_polling_timeout = 300ms\npolling_retry_number = 4\n"
+FAULTS = [
+    ("nothing", TREE, "", tells(), gone(), True),
+    ("cable lost", TREE, "", tells("unlink leaf-2[5]"), gone(), True),
+    ("cable lost and back", TREE, "", tells("unlink leaf-2[5]", "relink leaf-2[5]"), gone(), True),
+    ("cable slower", TREE, "", tells("rate leaf-2[5] 1xQDR"), gone(), True),
+    ("host's cable lost", TREE, "", tells("unlink host-3-2[1]"), gone("host-3-2"), True),
+    ("link down at host", TREE, "", tells("flap host-3-2[1] for 200ms"), gone(), True),
+    ("host rebooted", TREE, "", tells("reboot host-3-2 for 200ms"), gone(), True),
+    ("leaf lost", TREE, "", tells("unlink leaf-4[5]", "unlink leaf-4[6]"),
+     gone("host-4-1", "host-4-2", "host-4-3", "host-4-4"), True),
+    ("spine lost", TREE, "", tells(*(f"unlink spine-2[{p}]" for p in (1, 2, 3, 4))), gone(), True),
+    ("spine rebooted", TREE, "", tells("reboot spine-2 for 200ms"), gone(), True),
+    ("requests lost", TREE, "", loses_requests, gone(), True),
+    ("cable isolated", TREE, "", isolates, gone(), True),
+    ("regions, gateway lost", TREE, "REGIONS", tells("unlink leaf-3[5]"), gone(), True),
+    ("chain reloaded", TREE, "", reloads('chain = { "updn" }\n'), gone(), True),
+    ("no engine fits", TREE, "", reloads(CHAIN), gone(), False),
+    ("no engine fits, cable lost", TREE, "", reloads(CHAIN, "unlink leaf-2[5]"), gone(), False),
+    ("no engine fits, host lost", TREE, "", reloads(CHAIN, "unlink host-3-2[1]"), gone("host-3-2"), False),
+    ("other tables wait", ["torus", "4x4", "1"], 'chain = { "updn" }\n', reloads('chain = { "nue" }\n'), gone(), False),
+    ("silent host", TREE, "", tells("silence host-3-2", "flap host-3-2[1] for 100ms"), gone("host-3-2"), False),
+    ("silent spine", TREE, "", tells("silence spine-2"), gone(), False),
+    ("own cable out", TREE, "", tells(f"unlink {SELF}[1]"), None, False),
+    ("silent master", TREE, POLL, stops_master, gone(), True),
+]
+# Not held till what is named has been done.
+OPEN = {}
+
+
+def lids_of(rig):
+    return {h: re.search(r" lid (\d+) ", rig.tell(f"dump {h}"))[1] for h in rig.hosts}
+
+
+def row(n, name, kind, conf, act, away, well):
+    rig = Rig(f"{n}", kind, conf.replace("REGIONS", REGIONS))
+    rig.a_switch = next(x for x, k in rig.names.items() if k == "Switch")
+    try:
+        rig.lids = lids_of(rig)
+        assert wait_until(lambda: status(rig, True) is None), f"{name}: not well before the fault"
+        act(rig)
+        rig.away = set(rig.hosts) if away is None else away
+        cells, todo = {}, list(CLAIMS)
+        end = time.monotonic() + PATIENCE_S
+        while todo:
+            for claim in list(todo):
+                if claim is sa and away is None:
+                    wrong = None  # nobody reaches it
+                else:
+                    wrong = claim(rig, well)
+                cells[claim.__name__] = wrong
+                if wrong is None:
+                    todo.remove(claim)
+            if time.monotonic() > end:
+                break
+            time.sleep(0.2)
+        # what was right while the fault was mended is to be so in the end
+        for claim in CLAIMS:
+            if not (claim is sa and away is None):
+                cells[claim.__name__] = claim(rig, well)
+    finally:
+        rig.stop()
+    return cells
+
+
+def main():
+    red = 0
+    print(f"{'':28}" + " ".join(f"{c.__name__:>8}" for c in CLAIMS))
+    for n, fault in enumerate(FAULTS):
+        name = fault[0]
+        if ONLY and name not in ONLY:
+            continue
+        try:
+            cells = row(n, *fault)
+        except AssertionError as e:
+            print(f"{name:28} {e}")
+            red += 1
+            continue
+        shown = []
+        for c in CLAIMS:
+            wrong = cells[c.__name__]
+            is_open = (name, c.__name__) in OPEN
+            shown.append((wrong or "so") + ("*" if is_open else ""))
+            red += wrong is not None and not is_open
+        print(f"{name:28}" + " ".join(f"{s:>8}" for s in shown), flush=True)
+    print(f"{red} cells are wrong")
+    sys.exit(red > 0)
+
+
+main()
