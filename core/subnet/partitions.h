@@ -76,7 +76,7 @@ const struct partition *partitions_list(const struct partitions *p, size_t *n);
 /* By base key; NULL where there is none. */
 const struct partition *partitions_find(const struct partitions *p, uint16_t pkey);
 const struct partition *partitions_named(const struct partitions *p, const char *name);
-/* GUID i that a rule names, by rising GUID, with the partition and the line; false behind the last. */
+/* GUID i that a rule names, by rising GUID, with its partition and line; false behind the last. */
 bool partitions_named_port(
     const struct partitions *p, size_t i, uint64_t *guid, uint16_t *pkey, unsigned *line);
 /* Groups to be made, in the order written; broadcast groups first. */
