@@ -38,7 +38,10 @@ show_state(const json_t *s, FILE *out)
 	json_t *count;
 
 	fprintf(out, "state       %s", fmctl_string(s, "sm_state"));
-	if (strcmp(fmctl_string(s, "sm_state"), "standby") != 0) /* it is the master's to tell */
+	if (json_is_true(json_object_get(s, "waits_for_link")))
+		fputs(", our port has no link: waiting for one", out);
+	else if (strcmp(fmctl_string(s, "sm_state"), "standby") !=
+	    0) /* it is the master's to tell */
 		fprintf(out, ", subnet %s",
 		    json_is_true(json_object_get(s, "subnet_up")) ? "up" : "not up");
 	json_object_foreach(json_object_get(s, "unfinished"), kind, count) n +=

@@ -268,7 +268,17 @@ take_view(struct publisher *p)
 	}
 }
 
-/* Another SM is master; between sweeps, too: it may have acknowledged our HANDOVER. */
+bool
+daemon_waits_for_link(const struct daemon *d)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+
+	return d->ha.state == WIRE_SM_DISCOVERING && inv->local != INV_NONE &&
+	    inv_node(inv, inv->local)->ports[inv->local_port].known && !sms_has_link(d->sweeper);
+}
+
+/* Another SM is master, or may be by now, as we have no link; between sweeps, too: it may have
+ * acknowledged our HANDOVER. */
 static void
 stand_by(struct daemon *d)
 {
@@ -287,7 +297,8 @@ daemon_follow(struct daemon *d)
 
 	if (d->sa == NULL)
 		return;
-	if (d->ha.state == WIRE_SM_STANDBY || d->ha.state == WIRE_SM_NOT_ACTIVE)
+	if (d->ha.state == WIRE_SM_STANDBY || d->ha.state == WIRE_SM_NOT_ACTIVE ||
+	    daemon_waits_for_link(d))
 		stand_by(d);
 	sa_server_publish_mfts(d->sa, sweeper_mfts(d->sweeper));
 	if (p->busy && atomic_load(&p->made))

@@ -237,6 +237,8 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 
 	if (status != NULL) {
 		json_object_set_new(status, "converged", json_boolean(sweeper_is_well(d->sweeper)));
+		json_object_set_new(
+		    status, "waits_for_link", json_boolean(daemon_waits_for_link(d)));
 		json_object_set_new(status, "unfinished", daemon_unfinished_json(d));
 		json_object_set_new(status, "audit", audit_json(d));
 		json_object_set_new(

@@ -153,6 +153,8 @@ void daemon_say_flood(struct daemon *d);
 size_t daemon_tell_news(struct daemon *d, const struct sweep_report *r, const char *outcome);
 /* Somebody else rules, and what happens meanwhile is not ours to tell. */
 void daemon_forget_seen(struct daemon *d);
+/* administer.c: our port has no link, as it was last read */
+bool daemon_waits_for_link(const struct daemon *d);
 /* report.c: a sweep has ended */
 void daemon_report(struct daemon *d, const struct sweep_report *r);
 /* commands.c: the commands of fmctl */

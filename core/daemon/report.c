@@ -409,8 +409,10 @@ report_failure(struct daemon *d, const struct sweep_report *r)
 		    "another SM is or will be master: %s; standing by", r->other);
 		break;
 	case SWEEP_NO_LINK:
-		events_add(d->events, FM_LOG_WARN, "sweep", NULL, "our port has no link%s",
-		    d->cli->once ? "" : "; waiting for one");
+		if (d->ended.outcome != SWEEP_NO_LINK) /* said once */
+			events_add(d->events, d->cli->once ? FM_LOG_ERR : FM_LOG_WARN, "sweep",
+			    NULL, "our port has no link%s",
+			    d->cli->once ? ": is a cable plugged in?" : "; waiting for one");
 		break;
 	case SWEEP_NOT_ROUTED:
 	case SWEEP_FAILED:

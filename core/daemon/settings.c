@@ -14,7 +14,8 @@
 #include "lib/error.h"
 #include "lib/log.h"
 
-#define RELOAD_MS 1500 /* for engines to be loaded: the loop waits */
+#define LOOK_MOST_MS 1000 /* our own port is looked at as often at least */
+#define RELOAD_MS 1500	  /* for engines to be loaded: the loop waits */
 
 static struct route_settings
 routing_of(const struct conf *c)
@@ -54,6 +55,9 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	s->overrun_errors = (uint8_t)c->overrun_errors_threshold;
 	s->n_retries = (uint8_t)c->transaction_retries;
 	s->poll_ms = c->sminfo_polling_timeout_ms;
+	s->own_port_ms = d->cli->once || d->cli->dry_run ? 0
+	    : s->poll_ms < LOOK_MOST_MS			 ? s->poll_ms
+							 : LOOK_MOST_MS;
 	s->silent_polls_max = (uint32_t)c->polling_retry_number;
 	s->sm_patience_ms = c->sm_patience_ms;
 	s->ignore_other_sms = c->ignore_other_sm;

@@ -38,6 +38,7 @@ struct sweep_settings {
 	uint8_t link_speed, link_speed_ext, link_width;
 	uint8_t n_retries;	   /* of the transaction engine */
 	int64_t poll_ms;	   /* a standby asks its master so often; 0: never */
+	int64_t own_port_ms;	   /* our own port is looked at so often; 0: never */
 	uint32_t silent_polls_max; /* so many of these polls unanswered: the master is dead */
 	int64_t sm_patience_ms;	   /* a better SM by which nothing works for so long; 0: for ever */
 	bool ignore_other_sms;	   /* none counts */

@@ -206,6 +206,16 @@ flight_next_deadline_ns(const struct flight *f)
 	return next;
 }
 
+void
+flight_last_tries(struct flight *f)
+{
+	struct request *r;
+
+	for (int i = 0; i < FLIGHT_LISTS; i++)
+		TAILQ_FOREACH(r, &f->tries[i], in)
+	r->route.max_tries = 1;
+}
+
 struct request *
 flight_any(const struct flight *f)
 {

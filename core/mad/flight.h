@@ -59,6 +59,8 @@ int64_t flight_next_park_ns(const struct flight *f);
 struct request *flight_overdue(const struct flight *f, int64_t now_ns);
 /* The next deadline; INT64_MAX: none. */
 int64_t flight_next_deadline_ns(const struct flight *f);
+/* What is on the wire now is not sent again. */
+void flight_last_tries(struct flight *f);
 /* Any that is on the wire, or NULL. */
 struct request *flight_any(const struct flight *f);
 

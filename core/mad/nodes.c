@@ -127,20 +127,24 @@ nodes_queue(struct nodes *ns, struct node *n, struct request *r)
 }
 
 struct request *
-nodes_take(struct nodes *ns, enum lane lane)
+nodes_take_from(struct nodes *ns, struct node *n)
 {
-	struct node *n = TAILQ_FIRST(&ns->ring[lane]);
-	struct request *r;
+	struct request *r = TAILQ_FIRST(&n->queue);
 
-	if (n == NULL)
-		return NULL;
 	leave_ring(ns, n);
-	r = TAILQ_FIRST(&n->queue);
 	TAILQ_REMOVE(&n->queue, r, in);
 	n->n_queued--;
 	n->n_sent++;
 	enter_ring_if_ready(ns, n);
 	return r;
+}
+
+struct request *
+nodes_take(struct nodes *ns, enum lane lane)
+{
+	struct node *n = TAILQ_FIRST(&ns->ring[lane]);
+
+	return n != NULL ? nodes_take_from(ns, n) : NULL;
 }
 
 void

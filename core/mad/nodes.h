@@ -92,6 +92,8 @@ void nodes_queue(struct nodes *ns, struct node *n, struct request *r);
 /* The next request of the next node of a lane in turn, now counted as sent; NULL when
  * no node has both a request and room. */
 struct request *nodes_take(struct nodes *ns, enum lane lane);
+/* The next request of this node, which has one, as if it were its turn. */
+struct request *nodes_take_from(struct nodes *ns, struct node *n);
 /* All that wait at a node leave it, in order, for the end of *to. */
 void nodes_drop(struct nodes *ns, struct node *n, struct requests *to);
 /* A request that was sent past its node gives its place to others of the node. */

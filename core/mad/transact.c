@@ -47,7 +47,7 @@ struct txn_engine {
 	struct txn_limits limits;
 	uint64_t m_key;
 	unsigned n_outstanding;
-	bool closing;
+	bool closing, held;
 
 	struct flight flight;	  /* on the wire */
 	struct requests again;	  /* lost, to be sent again before anything new */
@@ -161,10 +161,31 @@ is_held_up(const struct txn_engine *e)
 	    lane_is_full(e, LANE_PROBES);
 }
 
+/* What has no node, up to its first Set. */
+static void
+send_beside(struct txn_engine *e)
+{
+	struct node *n = nodes_find(&e->nodes, 0);
+	struct request *r;
+
+	while (n != NULL && (r = TAILQ_FIRST(&n->queue)) != NULL && r->method != WIRE_SET &&
+	    e->slots.n_free > 0) {
+		nodes_take_from(&e->nodes, n);
+		r->number = slots_take(&e->slots, r);
+		count_first_send(e, r);
+		r->n_tries++;
+		send_request(e, r, LANE_WINDOW);
+	}
+}
+
 /* Send what the windows admit, who answers first, the nodes in turn. */
 static void
 fill_lanes(struct txn_engine *e)
 {
+	if (e->held) {
+		send_beside(e);
+		return;
+	}
 	if (is_held_up(e))
 		flight_park(&e->flight, &e->nodes, now_ns(e));
 	fill_lane(e, LANE_WINDOW);
@@ -496,6 +517,29 @@ txn_give_up(struct txn_engine *e, uint64_t node_key)
 }
 
 void
+txn_hold(struct txn_engine *e, bool held)
+{
+	e->held = held;
+	fill_lanes(e);
+}
+
+void
+txn_cancel(struct txn_engine *e)
+{
+	struct request *r;
+
+	for (size_t i = 0; i < e->nodes.all.n; i++)
+		nodes_drop(&e->nodes, e->nodes.all.item[i], &e->given_up);
+	while ((r = TAILQ_FIRST(&e->again)) != NULL) {
+		TAILQ_REMOVE(&e->again, r, in);
+		TAILQ_INSERT_TAIL(&e->given_up, r, in);
+		r->place = GIVEN_UP;
+	}
+	flight_last_tries(&e->flight);
+	end_given_up(e, TXN_CANCELLED);
+}
+
+void
 txn_set_unsolicited(struct txn_engine *e, txn_unsolicited handler, void *arg)
 {
 	e->unsolicited = handler;
@@ -545,7 +589,7 @@ txn_counts(const struct txn_engine *e)
 int64_t
 txn_next_ns(const struct txn_engine *e)
 {
-	int64_t park = is_held_up(e) ? flight_next_park_ns(&e->flight) : INT64_MAX;
+	int64_t park = !e->held && is_held_up(e) ? flight_next_park_ns(&e->flight) : INT64_MAX;
 	int64_t deadline = flight_next_deadline_ns(&e->flight);
 
 	return park < deadline ? park : deadline;

@@ -108,6 +108,14 @@ void txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method
  * their present try has run out. */
 void txn_give_up(struct txn_engine *e, uint64_t node_key);
 
+/* Held, only what has no node (node_key 0) and is no Set leaves: whether the rest is still wanted
+ * is to be found out first. */
+void txn_hold(struct txn_engine *e, bool held);
+/* Nothing that was asked is wanted any more: requests that are not on the wire end with
+ * TXN_CANCELLED before this is back, those that are when their present try has run out.
+ * Not from a callback. */
+void txn_cancel(struct txn_engine *e);
+
 /* MADs that answer no request of ours; the handler may reply by txn_reply():
  * a copy of *m with method and data changed (the D bit is set for it). */
 typedef void (*txn_unsolicited)(void *arg, const struct mad *m);

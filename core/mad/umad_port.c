@@ -61,25 +61,28 @@ umad_parse_spec(const char *spec, struct umad_choice *c, struct fm_error *err)
 	return 0;
 }
 
-/* 0: of no use; then up; active is best. */
-static int
+enum rank { NO_PORT, PORT_WITHOUT_LINK, PORT_TRAINED, PORT_UP, PORT_ACTIVE };
+
+static enum rank
 rank_of(const umad_port_t *p)
 {
 	if (strcmp(p->link_layer, "Ethernet") == 0)
-		return 0;
+		return NO_PORT;
 	if (p->state == WIRE_PORT_ACTIVE)
-		return 3;
+		return PORT_ACTIVE;
 	if (p->state == WIRE_PORT_INIT || p->state == WIRE_PORT_ARMED)
-		return 2;
-	return p->phys_state == WIRE_PHYS_LINK_UP ? 1 : 0;
+		return PORT_UP;
+	return p->phys_state == WIRE_PHYS_LINK_UP ? PORT_TRAINED : PORT_WITHOUT_LINK;
 }
 
+/* The best so far, and how many InfiniBand ports there are, up or not. */
 static void
-choose_in_ca(const umad_ca_t *ca, struct umad_choice *best, int *best_rank)
+choose_in_ca(const umad_ca_t *ca, struct umad_choice *best, int *best_rank, int *n_ports)
 {
 	for (int i = 0; i < UMAD_CA_MAX_PORTS; i++) {
-		int rank = ca->ports[i] ? rank_of(ca->ports[i]) : 0;
+		int rank = ca->ports[i] ? rank_of(ca->ports[i]) : NO_PORT;
 
+		*n_ports += rank != NO_PORT;
 		if (rank <= *best_rank)
 			continue;
 		*best_rank = rank;
@@ -181,7 +184,7 @@ umad_choose_port(struct umad_choice *c, struct fm_error *err)
 {
 	char names[MAX_CAS][UMAD_CA_NAME_LEN];
 	struct umad_choice best = { 0 };
-	int n = umad_get_cas_names(names, MAX_CAS), rank = 0, n_seen = 0;
+	int n = umad_get_cas_names(names, MAX_CAS), rank = NO_PORT, n_seen = 0, n_ports = 0;
 
 	if (c->port_guid != 0)
 		return find_guid(c, err);
@@ -198,16 +201,21 @@ umad_choose_port(struct umad_choice *c, struct fm_error *err)
 		    umad_get_ca(names[i], &ca) < 0)
 			continue;
 		n_seen++;
-		choose_in_ca(&ca, &best, &rank);
+		choose_in_ca(&ca, &best, &rank, &n_ports);
 		umad_release_ca(&ca);
 	}
 	/* exit code 1 all the same: when a machine starts it may be there a moment later */
 	if (n_seen == 0 && c->ca[0] != '\0')
 		return fm_fail(err, FM_E_SYSTEM, "there is no adapter %s", c->ca);
-	if (rank == 0)
+	if (rank == NO_PORT)
+		return fm_fail(err, FM_E_SYSTEM, "there is no InfiniBand port%s%s",
+		    c->ca[0] ? " of " : "", c->ca);
+	if (rank == PORT_WITHOUT_LINK && n_ports > 1) /* which of them will have one? */
 		return fm_fail(err, FM_E_SYSTEM,
-		    "no InfiniBand port%s%s is up: is a cable plugged in?", c->ca[0] ? " of " : "",
-		    c->ca);
+		    "none of the %d InfiniBand ports%s%s has a link: plug a cable in, or name the "
+		    "port "
+		    "(such as transport = umad:mlx5_0:1), and fmd waits for its link",
+		    n_ports, c->ca[0] ? " of " : "", c->ca);
 	*c = best;
 	return 0;
 }

@@ -16,7 +16,8 @@ struct umad_choice {
 /* "umad[:CA[:PORT]]" or "umad:0xPORTGUID"; FM_E_CONFIG when it is not that. */
 int umad_parse_spec(const char *spec, struct umad_choice *c, struct fm_error *err);
 /* Fill in what is open: an active port before one that is only up, in the
- * order of the CAs' names.  FM_E_SYSTEM when there is none. */
+ * order of the CAs' names; one without a link if it is the only one.  FM_E_SYSTEM when there is
+ * none. */
 int umad_choose_port(struct umad_choice *c, struct fm_error *err);
 /* Are the adapter and the port there that a spec names?  FM_E_CONFIG.  Where the host has no
  * adapter at all *is_told is false, and nothing is wrong. */

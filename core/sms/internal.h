@@ -3,6 +3,7 @@
  * core/sms/internal.h - what the files about other SMs share.  Each calls only those above it:
  *
  *	sms.c		asking, judging, showing, remembering one
+ *	own_port.c	has our port a link, and do we still rule?
  *	sm_wait.c	we stand by for the master
  *	sm_ask_back.c	who is it that asks?
  *	sm_control.c	what they ask and command
@@ -55,7 +56,13 @@ struct sweep_sms {
 	uint16_t own_sm_lid;  /* MasterSMLID of our port, as standby */
 	int64_t polled_ms;    /* the master was polled last, or found; 0: never */
 	bool poll_is_out;     /* ... and no answer has come, nor is its time over */
-	int64_t stranger_ms;  /* the last refusal to a stranger */
+	int64_t looked_ms;    /* our own port was read last, in own_port.c */
+	bool look_is_out;
+	int64_t turn_ms;     /* the loop came by last; 0: never */
+	bool doubts;	     /* do we still rule?  Nothing is sent till that is known ... */
+	uint32_t n_doubts;   /* ... by so many answers */
+	const char *anew;    /* why we do not, and discover anew with the next step; NULL */
+	int64_t stranger_ms; /* the last refusal to a stranger */
 	struct sm_guest guests[SM_GUESTS];
 	bool serves_early; /* those that were held */
 	struct sm_counts counts;
@@ -88,6 +95,13 @@ bool sm_send(struct sweeper *s, const struct ha_other *to, uint32_t control, ask
 void sm_answer(struct sweeper *s, const struct mad *m, const struct wire_header *h,
     const struct ha_other *from, uint16_t status);
 void sm_describe(struct sweeper *s, const struct ha_other *o, char *buf, size_t size);
+/* PortInfo of our own port, for which no sweep waits; false: nothing is known of it. */
+bool sm_ask_own_port(struct sweeper *s, ask_done done);
+/* How long an answer to a question beside sweeps may take. */
+uint32_t sm_answer_ms(const struct sweeper *s);
+/* own_port.c: as sms_due_ms() and sms_step() */
+int64_t own_port_due_ms(const struct sweeper *s);
+void own_port_step(struct sweeper *s);
 /* sm_wait.c: we are standby from now on, or still, for ha.master */
 void sm_wait(struct sweeper *s);
 /* sm_ask_back.c: is who is there being found out, or about to be? */

@@ -3,6 +3,7 @@
 CORE_SOURCES += \
 	core/sms/internal.h \
 	core/sms/other_sms.c \
+	core/sms/own_port.c \
 	core/sms/sm_ask_back.c \
 	core/sms/sm_control.c \
 	core/sms/sm_wait.c \

@@ -12,10 +12,7 @@
 
 #include "core/sms/internal.h"
 
-#define LESSER_POLLS_SAY 6 /* so many polls without HANDOVER: say so */
-/* An answer that takes longer is none: half of the interval, so that the last poll is over soon. */
-#define ANSWER_LEAST_MS 100
-#define ANSWER_MOST_MS 2000
+#define LESSER_SAY_MS 60000 /* so long a lesser master has not handed over: say so */
 
 /* We wait for h->master, and for no other. */
 void
@@ -64,11 +61,8 @@ static struct ask *
 new_question(struct sweeper *s, uint32_t node, uint8_t port, struct smp_route *route)
 {
 	struct ask *a = node != INV_NONE ? sm_ask_beside(s, node, port, route) : NULL;
-	uint32_t wait_ms = s->set.poll_ms / 2 < ANSWER_LEAST_MS ? ANSWER_LEAST_MS
-	    : s->set.poll_ms / 2 > ANSWER_MOST_MS		? ANSWER_MOST_MS
-								: (uint32_t)(s->set.poll_ms / 2);
 
-	route->wait_ms = wait_ms;
+	route->wait_ms = sm_answer_ms(s);
 	return a;
 }
 
@@ -122,16 +116,6 @@ on_own_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 /* --------------------------------------------------------------- polling */
 
-static void
-ask_own_port(struct sweeper *s, ask_done done)
-{
-	struct smp_route route;
-	struct ask *a = new_question(s, s->inv.local, s->inv.local_port, &route);
-
-	if (a != NULL)
-		ask_get(a, &route, WIRE_ATTR_PORT_INFO, s->inv.local_port, done);
-}
-
 /* What comes while a sweep runs counts for nothing: that asks all SMs itself. */
 static bool
 is_waiting(const struct sweeper *s)
@@ -161,7 +145,7 @@ on_poll(struct ask *a, enum txn_status status, const uint8_t *reply)
 		sweeper_request(s, SWEEP_HEAVY,
 		    status == TXN_OK ? "the master stepped down"
 				     : "the master does not answer any more");
-	else if (h->n_lesser_polls == LESSER_POLLS_SAY)
+	else if (h->n_lesser_polls == LESSER_SAY_MS / s->set.poll_ms + 1)
 		log_warn("ha",
 		    "the master is of lower rank than we are and does not hand over: %s; still "
 		    "waiting (stop it, "
@@ -169,23 +153,21 @@ on_poll(struct ask *a, enum txn_status status, const uint8_t *reply)
 		    s->report.other);
 }
 
-int64_t
-sms_due_ms(const struct sweeper *s)
+static int64_t
+poll_due_ms(const struct sweeper *s)
 {
 	if (!is_waiting(s) || s->sm->poll_is_out)
 		return INT64_MAX;
 	return s->sm->polled_ms + s->set.poll_ms;
 }
 
-void
-sms_step(struct sweeper *s)
+static void
+poll(struct sweeper *s)
 {
 	const struct ha *h = s->p.ha;
 	struct smp_route route;
 	struct ask *a;
 
-	if (sms_due_ms(s) > sweeper_clock_ms(s))
-		return;
 	s->sm->polled_ms = sweeper_clock_ms(s);
 	a = new_question(s, h->master.node, h->master.port, &route);
 	if (a == NULL) {
@@ -196,5 +178,21 @@ sms_step(struct sweeper *s)
 	sm_fill_question(s, a);
 	ask_get(a, &route, WIRE_ATTR_SM_INFO, 0, on_poll);
 	if (h->state == WIRE_SM_STANDBY)
-		ask_own_port(s, on_own_port);
+		sm_ask_own_port(s, on_own_port);
+}
+
+int64_t
+sms_due_ms(const struct sweeper *s)
+{
+	int64_t poll_ms = poll_due_ms(s), look_ms = own_port_due_ms(s);
+
+	return poll_ms < look_ms ? poll_ms : look_ms;
+}
+
+void
+sms_step(struct sweeper *s)
+{
+	own_port_step(s);
+	if (poll_due_ms(s) <= sweeper_clock_ms(s))
+		poll(s);
 }

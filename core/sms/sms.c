@@ -13,6 +13,9 @@
 #include "core/sms/internal.h"
 #include "core/wire/sm_proof.h"
 
+#define ANSWER_LEAST_MS 100
+#define ANSWER_MOST_MS 2000
+
 bool
 sms_new(struct sweeper *s)
 {
@@ -138,6 +141,32 @@ sm_ask_beside(struct sweeper *s, uint32_t node, uint8_t port, struct smp_route *
 	if (a != NULL)
 		a->nobody_waits = true;
 	return a;
+}
+
+/* Half of the interval, so that the last of several polls is over soon. */
+uint32_t
+sm_answer_ms(const struct sweeper *s)
+{
+	int64_t ms = s->set.poll_ms / 2;
+
+	return ms < ANSWER_LEAST_MS ? ANSWER_LEAST_MS
+	    : ms > ANSWER_MOST_MS   ? ANSWER_MOST_MS
+				    : (uint32_t)ms;
+}
+
+bool
+sm_ask_own_port(struct sweeper *s, ask_done done)
+{
+	struct smp_route route;
+	struct ask *a = s->inv.local != INV_NONE
+	    ? sm_ask_beside(s, s->inv.local, s->inv.local_port, &route)
+	    : NULL;
+
+	if (a == NULL)
+		return false;
+	route.wait_ms = sm_answer_ms(s);
+	ask_get(a, &route, WIRE_ATTR_PORT_INFO, s->inv.local_port, done);
+	return true;
 }
 
 /* Who does not answer is an SM that is busy, or dead, and no silent node: SMInfo is not asked of

@@ -10,11 +10,18 @@
 
 struct sweeper;
 
-/* When the master is to be polled next, by the clock of the transport in ms; INT64_MAX: it is not,
- * or a poll is out. */
+/* When the master is to be polled next, or our own port to be read, by the clock of the transport
+ * in ms; INT64_MAX: neither, or they are out. */
 int64_t sms_due_ms(const struct sweeper *s);
-/* Polls it if that is due; between sweeps. */
+/* Does what is due. */
 void sms_step(struct sweeper *s);
+/* The loop comes by, before it sends anything.  A master that stood still for longer than a standby
+ * waits asks who rules, and holds all else till that is known. */
+void sms_awake(struct sweeper *s);
+/* As it was last read. */
+bool sms_has_link(const struct sweeper *s);
+/* A sweep has ended as it has none: we rule nobody. */
+void sms_no_link(struct sweeper *s);
 /* Other SMs that the last discovery met: how many, and the i-th. */
 uint32_t sweeper_n_other_sms(const struct sweeper *s);
 const struct ha_other *sweeper_other_sm(const struct sweeper *s, uint32_t i);

@@ -131,22 +131,20 @@ is_due_between(const struct sweeper *s)
 	return mcast_is_due(s) || aliases_are_due(s);
 }
 
-/* Polls of the master and what is read back are no sweep; the next sweep begins when the answers
- * are in that are out. */
+/* What is read back is no sweep; both begin when the answers are in that are out. */
 static int64_t
 idle_until_ms(const struct sweeper *s)
 {
-	int64_t at_ms = INT64_MAX;
+	int64_t at_ms;
 
-	if (s->run.pending == 0)
-		at_ms = is_due_between(s) ? 0 : wake_next(s).at_ms;
-	if (s->run.pending == 0 && audit_due_ms(s) < at_ms)
-		at_ms = audit_due_ms(s);
-	return sms_due_ms(s) < at_ms ? sms_due_ms(s) : at_ms;
+	if (s->run.pending > 0)
+		return INT64_MAX;
+	at_ms = is_due_between(s) ? 0 : wake_next(s).at_ms;
+	return audit_due_ms(s) < at_ms ? audit_due_ms(s) : at_ms;
 }
 
-int64_t
-sweeper_due_ns(const struct sweeper *s)
+static int64_t
+sweep_due_ns(const struct sweeper *s)
 {
 	int64_t now_ns = s->p.transport->ops->now_ns(s->p.transport), until_ns;
 
@@ -160,6 +158,15 @@ sweeper_due_ns(const struct sweeper *s)
 		return INT64_MAX;
 	/* What is over waits for an answer that is still out. */
 	return now_ns < until_ns || s->run.pending == 0 ? until_ns : INT64_MAX;
+}
+
+/* Other SMs, and our own port, are looked at in whatever phase. */
+int64_t
+sweeper_due_ns(const struct sweeper *s)
+{
+	int64_t sweep_ns = sweep_due_ns(s), sms_ms = sms_due_ms(s);
+
+	return sms_ms < sweep_ns / 1000000 ? sms_ms * 1000000 : sweep_ns;
 }
 
 void
@@ -291,6 +298,8 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 		s->rule.was_up = false;
 		s->rule.others_wrote = true;
 	}
+	if (outcome == SWEEP_NO_LINK)
+		sms_no_link(s);
 	plan_put(s->next);
 	s->next = NULL;
 	if (s->done != NULL)
@@ -387,16 +396,6 @@ start_sweep(struct sweeper *s)
 	}
 }
 
-static bool
-has_link(const struct sweeper *s)
-{
-	const struct inv_node *n = inv_node(&s->inv, s->inv.local);
-
-	if (inv_is_switch(n))
-		return true;
-	return inv_port_up(&n->ports[s->inv.local_port]);
-}
-
 static void
 after_discovery(struct sweeper *s)
 {
@@ -413,7 +412,7 @@ after_discovery(struct sweeper *s)
 		}
 		s->report.scope = SWEEP_NAMED;
 	}
-	if (s->inv.local == INV_NONE || !has_link(s)) {
+	if (!sms_has_link(s)) {
 		end_sweep(s, SWEEP_NO_LINK);
 		return;
 	}
@@ -444,7 +443,7 @@ after_reread(struct sweeper *s)
 		if (s->run.pending > 0)
 			return;
 	}
-	if (!has_link(s)) {
+	if (!sms_has_link(s)) {
 		end_sweep(s, SWEEP_NO_LINK);
 		return;
 	}
@@ -596,6 +595,7 @@ void
 sweeper_step(struct sweeper *s)
 {
 	stop_waiting_in_vain(s);
+	sms_step(s);
 	for (;;) {
 		if (s->run.routing) {
 			enum routing_end end = routing_take(s);
@@ -615,10 +615,8 @@ sweeper_step(struct sweeper *s)
 		if (s->run.feed != NULL && s->run.feed(s))
 			return;
 		s->run.feed = NULL;
-		if (s->run.phase == PHASE_IDLE) {
+		if (s->run.phase == PHASE_IDLE)
 			traps_step(s);
-			sms_step(s);
-		}
 		if (s->run.pending > 0 ||
 		    (s->run.phase == PHASE_IDLE && !wake_is_due(s) && !is_due_between(s) &&
 			!audit_step(s)))

@@ -195,6 +195,121 @@ START_TEST(a_stopped_master)
 }
 END_TEST
 
+static uint64_t
+n_sets(const struct rig *r)
+{
+	const struct txn_counts *c = txn_counts(r->txn);
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < 256; i++)
+		n += i != WIRE_ATTR_SM_INFO ? c->sets_by_attr[i] : 0;
+	return n;
+}
+
+static uint32_t n_until_stop;
+static bool a_is_stopped;
+
+static enum sim_fate
+stop_a(void *arg, const struct sim_arrival *what, int64_t *late_ns)
+{
+	(void)arg;
+	(void)what;
+	(void)late_ns;
+	a_is_stopped = a_is_stopped || n_until_stop-- == 0;
+	return SIM_COMES;
+}
+
+#define STOPS 120
+
+/* A master that stands still while it writes, and goes on when another rules: it writes nothing
+ * before that one has handed the subnet over to it. */
+START_TEST(a_master_that_stood_still)
+{
+	struct rig *only_a[] = { &a }, *left[] = { &b };
+	uint64_t sets;
+
+	a.set.own_port_ms = b.set.own_port_ms = POLL_MS;
+	start_a();
+	sweeps(2);
+	join_b(3);
+	sweeps(3);
+	a_is_stopped = false;
+	n_until_stop = 3 * (uint32_t)_i;
+	sim_set_fate(a.sim, stop_a, NULL);
+	sim_reboot(a.sim, netlist_port(&a.nl, rig_host(&a, EVIL), 1)->peer_node, 1000000);
+	sweeper_request(a.sweeper, SWEEP_HEAVY, "test");
+	for (unsigned i = 0; i < 2000 && !a_is_stopped; i++)
+		several_run(only_a, 1, 1, POLL_MS);
+	several_run(left, 1, 3000, POLL_MS);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_MASTER);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER); /* it thinks */
+	sets = n_sets(&a);
+	for (unsigned i = 0; i < 20000 && a.ha.state != WIRE_SM_STANDBY; i++)
+		several_run(both, 2, 1, POLL_MS);
+	ck_assert_uint_eq(n_sets(&a), sets);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
+	sweeps(4);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
+	expect_up(&a);
+}
+END_TEST
+
+/* Nobody has taken over: it goes on where it was, without a sweep. */
+START_TEST(one_that_stood_still_alone)
+{
+	uint32_t n_reports;
+
+	a.set.own_port_ms = POLL_MS;
+	start_a();
+	sweeps(2);
+	sim_run(a.sim, sim_now_ns(a.sim) + INT64_C(5000000000));
+	n_reports = a.n_reports;
+	rig_log_clear();
+	several_run(both, 1, 1000, POLL_MS);
+	ck_assert_ptr_nonnull(strstr(rig_log, "stood still for"));
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	ck_assert_uint_eq(a.n_reports, n_reports);
+	sweeps(1);
+	expect_up(&a);
+}
+END_TEST
+
+/* A master whose cable is pulled, between sweeps or in one, is master no more at once; what there
+ * is when the cable is back is discovered. */
+START_TEST(our_cable)
+{
+	uint32_t host;
+
+	a.set.own_port_ms = b.set.own_port_ms = POLL_MS;
+	start_a();
+	host = rig_host(&a, 0);
+	sweeps(2);
+	join_b(3);
+	sweeps(3);
+	a_is_stopped = false;
+	n_until_stop = (uint32_t)_i;
+	sim_set_fate(a.sim, stop_a, NULL);
+	if (_i > 0)
+		sweeper_request(a.sweeper, SWEEP_HEAVY, "test");
+	for (unsigned i = 0; i < 100 && _i > 0 && !a_is_stopped; i++)
+		several_run(both, 2, 1, POLL_MS);
+	sim_unlink(a.sim, host, 1);
+	several_run(both, 2, 2 * POLL_MS, POLL_MS);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_DISCOVERING);
+	several_run(both, 2, 10000, POLL_MS);
+	ck_assert_int_eq(a.last.outcome, SWEEP_NO_LINK);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_MASTER);
+	sim_relink(a.sim, host, 1);
+	several_run(both, 2, 1000, POLL_MS); /* nobody asks for a sweep of it */
+	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
+	sweeps(4);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
+	expect_up(&a);
+}
+END_TEST
+
 /* With another key neither takes anything from the other; who is there first rules. */
 START_TEST(another_key)
 {
@@ -842,6 +957,9 @@ main(void)
 	tcase_add_loop_test(t, the_better_rules, 0, 2 * N_OF(priorities));
 	tcase_add_test(t, the_standby_takes_over);
 	tcase_add_loop_test(t, a_stopped_master, 0, N_OF(poll_intervals));
+	tcase_add_loop_test(t, a_master_that_stood_still, 0, STOPS);
+	tcase_add_test(t, one_that_stood_still_alone);
+	tcase_add_loop_test(t, our_cable, 0, 60);
 	tcase_add_test(t, another_key);
 	tcase_add_test(t, act_count);
 	tcase_add_loop_test(t, who_has_shown_the_key_is_told, 0, 2);

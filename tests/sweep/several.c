@@ -52,6 +52,7 @@ run_slice(struct rig **all, unsigned n, int64_t until_ns)
 	struct fm_error err = { 0 };
 
 	for (unsigned i = 0; i < n; i++) {
+		sms_awake(all[i]->sweeper);
 		sweeper_step(all[i]->sweeper);
 		ck_assert_msg(txn_poll(all[i]->txn, until_ns, &err) >= 0, "%s", err.msg);
 		sweeper_step(all[i]->sweeper);

@@ -198,6 +198,63 @@ START_TEST(own_time)
 }
 END_TEST
 
+static void
+set_lft(struct txn_engine *e, uint32_t block, uint64_t key, struct outcome *o)
+{
+	uint8_t data[64] = { 0 };
+
+	txn_smp(e, &two_hops, WIRE_SET, WIRE_ATTR_LFT, block, data, key, note, o);
+}
+
+/* Held, what has no node leaves, no Set, and nothing that is due again.  Cancelled, all else ends,
+ * and what is on the wire is not sent again. */
+START_TEST(held_and_cancelled)
+{
+	struct outcome o[8] = { 0 };
+	struct fm_error err = { 0 };
+	struct txn_engine *e;
+	struct mad reply;
+	struct fake f;
+
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0);
+	for (unsigned i = 0; i < 5; i++)
+		set_lft(e, i, 1, &o[i]); /* three leave */
+	ck_assert_uint_eq(f.sent.n, 3);
+	txn_hold(e, true);
+	get(e, 5, 0, &o[5]);
+	set_lft(e, 6, 2, &o[6]);
+	ck_assert_uint_eq(f.sent.n, 4);
+	reply = answer_to(&f.sent.item[3], 0);
+	deliver(&f, MS, &reply);
+	for (int64_t end = f.now_ns + 150 * MS; f.now_ns < end;)
+		ck_assert_int_ge(txn_poll(e, f.now_ns + MS, &err), 0);
+	ck_assert_int_eq(o[5].status, TXN_OK);
+	ck_assert_uint_eq(f.sent.n, 4); /* the three are due again */
+	if (_i == 0) {
+		txn_hold(e, false);
+		ck_assert_uint_eq(f.sent.n, 4 + 3 + 1);
+		drain(e);
+		ck_assert_uint_eq(f.sent.n, 6 * 3 + 1);
+	} else {
+		set_lft(e, 7, 2, &o[7]);
+		txn_cancel(e);
+		for (unsigned i = 0; i < 8; i++)
+			ck_assert(i == 5 || o[i].status == TXN_CANCELLED);
+		txn_hold(e, false);
+		ck_assert_uint_eq(txn_outstanding(e), 0);
+		ck_assert_uint_eq(f.sent.n, 4);
+		set_lft(e, 7, 2, &o[7]);
+		txn_cancel(e);
+		drain(e);
+		ck_assert_uint_eq(f.sent.n, 5);
+		ck_assert_int_eq(o[7].status, TXN_TIMEOUT);
+	}
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
 START_TEST(late_and_duplicate)
 {
 	struct fake f;
@@ -1063,6 +1120,7 @@ main(void)
 	tcase_add_test(t, mixed_ones);
 	tcase_add_test(t, timeouts_double);
 	tcase_add_test(t, own_time);
+	tcase_add_loop_test(t, held_and_cancelled, 0, 2);
 	tcase_add_test(t, late_and_duplicate);
 	tcase_add_test(t, kernel_returns_it);
 	tcase_add_test(t, strangers);
