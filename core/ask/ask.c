@@ -106,13 +106,14 @@ is_early(const struct sweeper *s, const struct ask *a)
 }
 
 /* On a fabric that loses packets a request is put again, but not to a node that has left so many
- * unanswered in a row: chance does not do that. */
+ * unanswered in a row: chance does not do that.  Nor is an SM asked so, which may be dead while its
+ * node answers: core/sms says how often. */
 static bool
 is_worth_another(struct sweeper *s, struct ask *a)
 {
 	struct inv_node *n = a->node != INV_NONE ? inv_node(&s->inv, a->node) : NULL;
 
-	if (s->run.failed || (n != NULL && (n->silent || n->quiet)))
+	if (s->run.failed || a->attr == WIRE_ATTR_SM_INFO || (n != NULL && (n->silent || n->quiet)))
 		return false;
 	if (a->at_node && n->n_unheard < UINT8_MAX)
 		n->n_unheard++;
