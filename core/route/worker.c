@@ -247,6 +247,9 @@ plan_worker_start(struct plan_worker *w, const struct plan_request *q)
 		snapshot_get(q->wire);
 	if (q->prev != NULL)
 		plan_get(q->prev);
+	/* Prepared after this plan was made, it would take the place of what the plan leaves. */
+	plan_put(w->idle);
+	w->idle = NULL;
 	w->box = BOX_ASKED;
 	pthread_cond_signal(&w->asked);
 	pthread_mutex_unlock(&w->lock);

@@ -311,8 +311,11 @@ reconfig_plan(
 	p->change.kind = reconfig_kind(q, p);
 	if (p->verdict.credit_loops > 0 || q->prev->verdict.credit_loops > 0)
 		return 0; /* credit loops are allowed: nothing is promised */
-	rc = q->n_installed > 0 ? order_interrupted(r, q, plan, err)
-				: order_writing(r, q, NULL, plan, err);
+	/* What the routing thread has had no time for is done now: no order may depend on it. */
+	rc = q->prev_is_loaded ? 0 : reconfig_prepare(r, q->prev, err);
+	if (rc == 0)
+		rc = q->n_installed > 0 ? order_interrupted(r, q, plan, err)
+					: order_writing(r, q, NULL, plan, err);
 	if (rc != 0) {
 		plan_put(*plan);
 		*plan = NULL;
