@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/sweep/storm_internal.h"
 #include "tests/sweep/storm_truth.h"
+#include "lib/log.h"
 
 #define CALM_NS (5000 * NS_PER_MS)
 #define SLICE_NS (NS_PER_MS / 2)     /* of time for each of two fmd in turn */
@@ -285,12 +287,24 @@ judge(struct storm *s, bool ended, char text[STORM_TEXT_BYTES])
 		storm_describe(s, text);
 }
 
+/* What both fmd log, by the simulator's clock: STORM_LOG=1. */
+static void
+print_log(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
+{
+	const struct storm *s = arg;
+
+	if (level <= FM_LOG_INFO)
+		printf("%9.3f %s: %s\n", (double)sim_now_ns(s->rig.sim) / 1e9, subsystem, line);
+}
+
 static void
 play(struct storm *s, const struct storm_place *place, uint64_t seed, char text[STORM_TEXT_BYTES])
 {
 	text[0] = '\0';
 	sem_init(&s->go_on, 0, 0);
 	storm_draw(s, place, seed);
+	if (getenv("STORM_LOG") != NULL)
+		fm_log_set_sink(print_log, s);
 	s->rig.set.isolated = &s->isolated;
 	s->rig.off_loop = true;
 	s->rig.may_take_plan = may_take_plan;
