@@ -32,8 +32,8 @@ static struct {
 } log_state = { .lock = PTHREAD_MUTEX_INITIALIZER, .level = FM_LOG_INFO, .fd = STDERR_FILENO };
 
 const char *const fm_log_subsystems[] = { "conf", "ctl", "daemon", "dist", "engine", "fabric", "ha",
-	"keep", "lid", "mad", "partitions", "plugin", "qos", "route", "sa", "sim", "store", "sweep",
-	NULL };
+	"keep", "lid", "mad", "partitions", "plugin", "ports", "qos", "route", "sa", "sim", "store",
+	"sweep", NULL };
 
 static const char *const level_word[] = { "error", "warning", "notice", "info", "debug" };
 
@@ -76,6 +76,12 @@ is_debugged(const char *subsystem)
 	is = strstr(log_state.debug, key) != NULL || strstr(log_state.debug, ",all,") != NULL;
 	pthread_mutex_unlock(&log_state.lock);
 	return is;
+}
+
+bool
+fm_log_is_named(const char *subsystem)
+{
+	return atomic_load(&log_state.by_subsystem) && is_debugged(subsystem);
 }
 
 bool

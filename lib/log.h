@@ -30,6 +30,8 @@ extern const char *const fm_log_subsystems[];
 /* Comma-separated subsystems whose debug lines are shown, "all" for every one; "": as the
  * level says.  Blanks do not count. */
 void fm_log_set_debug(const char *subsystems);
+/* Is it named there, or all are? */
+bool fm_log_is_named(const char *subsystem);
 bool fm_log_wants(enum fm_log_level level, const char *subsystem);
 
 /* Lines go to the end of this file from now on; "": to stderr.  When it has max_bytes (0: no

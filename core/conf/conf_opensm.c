@@ -127,10 +127,11 @@ apply(struct conf_private *self, const struct opensm_setting *s, const char *pat
 static void
 warn_strays(const struct opensm *o, const char *path)
 {
-	if (o->told[OPENSM_STRAY].n > 0)
-		log_warn(
-		    "conf", "%s: keys that are passed over: n=%zu", path, o->told[OPENSM_STRAY].n);
-	for (size_t i = 0; i < o->told[OPENSM_STRAY].n; i++) {
+	size_t n = o->told[OPENSM_STRAY].n;
+
+	if (n > 0)
+		log_warn("conf", "%s: %zu key%s passed over:", path, n, n == 1 ? " is" : "s are");
+	for (size_t i = 0; i < n; i++) {
 		struct fm_error at;
 
 		place(path, &o->told[OPENSM_STRAY].item[i], &at);

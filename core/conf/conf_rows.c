@@ -499,7 +499,9 @@ static const struct conf_row rows[] = {
 	    "does, which goes before it: opensm-subnet.lst, opensm.fdbs, opensm.mcfdbs, lfts and "
 	    "others."),
 	STRING(NULL, "debug", debug, "", "subsystems", false,
-	    "Comma-separated subsystems whose debug messages are logged; all = every one."),
+	    "Comma-separated subsystems whose debug messages are logged; all = every one. What is "
+	    "set in "
+	    "each port is told of ports only, whatever log_level says."),
 	{ .option = { .type = FM_OPT_END } }
 };
 

@@ -162,15 +162,16 @@ look_again(struct ask *a, ask_done done)
 
 /* Debugging: which rows of the field table. */
 static void
-log_rows(const struct inv_node *n, unsigned port, const char *what, uint32_t rows)
+log_rows(
+    const struct inv_node *n, unsigned port, const char *subsystem, const char *what, uint32_t rows)
 {
 	char name[128];
 
-	if (rows == 0 || !fm_log_wants(FM_LOG_DEBUG, "sweep"))
+	if (rows == 0 || !fm_log_wants(FM_LOG_DEBUG, subsystem))
 		return;
 	for (unsigned i = 0; i < n_field_rows; i++)
 		if ((rows & (1u << i)) != 0)
-			log_debug("sweep", "%s port %u %s %s", inv_name(n, name, sizeof(name)),
+			log_debug(subsystem, "%s port %u %s %s", inv_name(n, name, sizeof(name)),
 			    port, what, field_rows[i].name);
 }
 
@@ -201,7 +202,7 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		p->info.m_key = sent.m_key;
 	rows = fields_refused(rows, &sent, &now);
 	p->refused |= rows;
-	log_rows(n, a->port, "does not take", rows);
+	log_rows(n, a->port, "sweep", "does not take", rows);
 	if (sent.client_reregister) {
 		p->reregistered = true;
 		if (p->repaths)
@@ -288,7 +289,8 @@ set_port(struct sweeper *s, uint32_t slot, unsigned port)
 	links_note_forced(s, slot, port, &want);
 	if (rows == 0)
 		return;
-	log_rows(inv_node(&s->inv, slot), port, "is set for", rows);
+	if (fm_log_is_named("ports")) /* of each of thousands */
+		log_rows(inv_node(&s->inv, slot), port, "ports", "is set for", rows);
 	send_port(s, slot, port, &want, want.port_state != p->info.port_state ? want.port_state : 0,
 	    on_set_port);
 }

@@ -12,12 +12,14 @@
 #include <string.h>
 
 #include "lib/arena.h"
+#include "core/text/sentence.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
 #define N_LIDS (LID_UNICAST_MAX + 1u)
 #define NOBODY UINT32_MAX
 #define MAX_LMC 7
+#define MISFITS_NAMED 3
 
 enum pass { PASS_NONE, PASS_STORED, PASS_PRESENT, PASS_FRESH };
 
@@ -28,6 +30,8 @@ struct assign {
 	uint8_t *pass;	  /* [n] enum pass in which the want got its LID */
 	bool is_foretold; /* nobody gets anything: nothing is logged */
 	struct fm_log_bucket bucket;
+	uint32_t n_misfits; /* LIDs that do not fit the port's LMC; the first of them in words: */
+	struct sentence misfits;
 };
 
 static void
@@ -76,6 +80,32 @@ log_conflict(struct assign *a, uint32_t winner, uint32_t loser, uint16_t lid)
 	    lid, a->wants[winner].guid, a->wants[loser].guid);
 }
 
+/* For one line, whatever their number: another LMC moves all. */
+static void
+note_misfit(struct assign *a, const struct lid_want *w, uint16_t lid)
+{
+	if (a->n_misfits++ >= MISFITS_NAMED)
+		return;
+	sentence_add(&a->misfits, "%sLID %u of ", a->n_misfits > 1 ? ", " : "", lid);
+	if (w->name != NULL)
+		sentence_add(&a->misfits, "\"%.32s\"", w->name);
+	else
+		sentence_add(&a->misfits, "port 0x%016" PRIx64, w->guid);
+	sentence_add(&a->misfits, " (LMC %u)", w->lmc);
+}
+
+static void
+say_misfits(const struct assign *a)
+{
+	if (a->is_foretold || a->n_misfits == 0)
+		return;
+	log_warn("lid",
+	    a->n_misfits == 1
+		? "the LID of %" PRIu32 " port does not fit its LMC, and it gets another: %s%s"
+		: "the LIDs of %" PRIu32 " ports do not fit their LMCs, and they get others: %s%s",
+	    a->n_misfits, a->misfits.text, a->n_misfits > MISFITS_NAMED ? ", ..." : "");
+}
+
 static void
 claim(struct assign *a, uint32_t i, uint16_t lid, enum pass pass)
 {
@@ -85,10 +115,8 @@ claim(struct assign *a, uint32_t i, uint16_t lid, enum pass pass)
 	if (lid == 0 || w->lid != 0)
 		return;
 	if (lid % size != 0 || lid + size > N_LIDS) {
-		if (!a->is_foretold)
-			fm_log_rl(&a->bucket, FM_LOG_WARN, "lid",
-			    "LID %u of port 0x%016" PRIx64 " does not fit LMC %u: it gets another",
-			    lid, w->guid, w->lmc);
+		if (pass == PASS_STORED || lid != w->stored)
+			note_misfit(a, w, lid);
 		return;
 	}
 	stronger = find_stronger(a, i, lid, pass);
@@ -147,10 +175,12 @@ static int
 assign(
     struct lid_want *wants, uint32_t n, bool honour_present, bool is_foretold, struct fm_error *err)
 {
+	char text[200] = "";
 	struct fm_arena mem;
 	struct assign a = { .wants = wants,
 		.n = n,
 		.is_foretold = is_foretold,
+		.misfits = { .text = text, .size = sizeof(text) },
 		.bucket = { .burst = 8, .every_ms = 1000 } };
 	int rc;
 
@@ -168,6 +198,7 @@ assign(
 		claim(&a, i, wants[i].stored, PASS_STORED);
 	for (uint32_t i = 0; i < n && honour_present; i++)
 		claim(&a, i, wants[i].present, PASS_PRESENT);
+	say_misfits(&a);
 	rc = first_fit(&a, err);
 	fm_arena_fini(&mem);
 	return rc;

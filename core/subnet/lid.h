@@ -20,6 +20,7 @@
  * fresh LIDs should be handed out. */
 struct lid_want {
 	uint64_t guid;	  /* port GUID */
+	const char *name; /* of its node, borrowed; NULL: it is not there */
 	uint8_t lmc;	  /* wants 2^lmc LIDs, aligned */
 	uint16_t stored;  /* base LID of the store or guid2lid file, 0 = none */
 	uint16_t present; /* base LID in the port now, 0 = none */
@@ -29,7 +30,8 @@ struct lid_want {
 
 /* Order of trust: stored, then present (aligned, not promised to another),
  * then the first fit in want order.  Conflicts are resolved in favour of the
- * stored, then the earlier in GUID order, and logged.  Fails with
+ * stored, then the earlier in GUID order, and logged, as is in one line what does not fit its LMC.
+ * Fails with
  * FM_E_RESOURCE when unicast LIDs run out, naming how many were wanted.
  * O(n + 48K). */
 int lid_assign(struct lid_want *wants, uint32_t n, bool honour_present, struct fm_error *err);

@@ -74,7 +74,7 @@ want_lid(struct sweeper *s, struct lid_round *r, uint32_t slot, uint8_t port)
 {
 	const struct inv_node *n = inv_node(&s->inv, slot);
 	const struct inv_port *p = &n->ports[port];
-	struct lid_want w = { .guid = p->guid };
+	struct lid_want w = { .guid = p->guid, .name = n->name };
 	struct wanted_port ref = { slot, port };
 
 	if (!port_wants_lid(&s->inv, slot, port))

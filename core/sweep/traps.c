@@ -313,7 +313,7 @@ look_for(struct sweeper *s, struct trap_row *r, const char *reason)
 	t->heavy_ms =
 	    now_ms + (s->set.sweep_interval_ms > 0 ? s->set.sweep_interval_ms : HOLD_MOST_MS);
 	t->counts.acted++;
-	fm_log_rl(&s->logs.traps, FM_LOG_NOTICE, "sweep", "%s, which is nobody's", reason);
+	fm_log_rl(&s->logs.traps, FM_LOG_NOTICE, "sweep", "%s", reason);
 	sweeper_request(s, SWEEP_HEAVY, reason);
 }
 
@@ -342,13 +342,14 @@ is_to_be_read(const struct sweeper *s, uint32_t slot)
 	return inv_node(&s->inv, slot)->doubted;
 }
 
-/* "trap 128 of "leaf-3""; of nobody's LID "trap 128 from LID 7"; what: what is said behind it. */
+/* "trap 128 of "leaf-3""; of nobody's LID that; what: what is said behind it. */
 static void
 say_reason(const struct sweeper *s, unsigned number, const struct source *src, const char *what,
     char *buf, size_t size)
 {
 	if (src->slot == INV_NONE)
-		snprintf(buf, size, "trap %u from LID %u%s", number, src->lid, what);
+		snprintf(
+		    buf, size, "trap %u from LID %u, which is nobody's%s", number, src->lid, what);
 	else
 		snprintf(buf, size, "trap %u of \"%s\"%s", number,
 		    inv_node(&s->inv, src->slot)->name, what);

@@ -10,7 +10,7 @@ need smpquery saquery
 
 "$build/fmroute" gen pgft 2 4,4 1,4 1,1 >"$dir/net" || exit 1
 simulate "$dir/net"
-printf "control_socket = '%s'\nlog_level = debug\ndebug = 'sweep'\n" "$dir/control" >"$dir/fmd.conf"
+printf "control_socket = '%s'\nlog_level = debug\ndebug = 'sweep,ports'\n" "$dir/control" >"$dir/fmd.conf"
 
 start_fmd() {
 	exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" \

@@ -122,7 +122,7 @@ compare fattree "$net" "$dir/fattree.conf"
 compare updn "$net" "$dir/updn.conf"
 compare qos "$net" "$dir/qos.conf"
 m_key=0x1234567800abcdef no_parts=
-compare partitions "$net" "$dir/partitions.conf" "anybody can read|node_name_map_name|passed over: n=1"
+compare partitions "$net" "$dir/partitions.conf" "anybody can read|node_name_map_name|1 key is passed over"
 
 m_key=0 no_parts='|^PartEnforce'
 net=$dir/torus

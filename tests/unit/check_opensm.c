@@ -356,7 +356,7 @@ START_TEST(files_of_guids_go_to_the_engines_that_have_them)
 	ck_assert_str_eq(said, "");
 	imported("routing_engine dor\nroot_guid_file roots\n");
 	ck_assert_str_eq(said,
-	    "opensm.conf: keys that are passed over: n=1\n"
+	    "opensm.conf: 1 key is passed over:\n"
 	    "opensm.conf:2: root_guid_file is not used: no engine of the chain (dor) has roots: "
 	    "fattree, updn have\n");
 }
@@ -596,7 +596,7 @@ START_TEST(keys_of_mlnx_ofed)
 	    load("lmc 1\nar_mode 1\nhm_unhealthy_ports_checks TRUE\nmlnx_congestion_control 0\n"
 		 "max_wire_smps_per_device 2\nvirt_enabled 2\n"));
 	ck_assert_str_eq(said,
-	    "opensm.conf: keys that are passed over: n=5\n"
+	    "opensm.conf: 5 keys are passed over:\n"
 	    "opensm.conf:2: ar_mode is MLNX_OFED's: adaptive_routing in a file of fmd.conf's form "
 	    "says it\n"
 	    "opensm.conf:3: hm_unhealthy_ports_checks is MLNX_OFED's: babbling_port_policy stops "
@@ -610,7 +610,7 @@ START_TEST(keys_of_mlnx_ofed)
 	/* where its keys are, an unknown one is no mistake, nor one that looks like OpenSM's */
 	conf_put(load("lmc 1\nmax_seq_redisc 2\nnew_in_26 x\nsm_prioritty 5\nar_mode 1\n"));
 	ck_assert_str_eq(said,
-	    "opensm.conf: keys that are passed over: n=4\n"
+	    "opensm.conf: 4 keys are passed over:\n"
 	    "opensm.conf:2: max_seq_redisc is MLNX_OFED's: what changes while it is discovered is "
 	    "read again alone\n"
 	    "opensm.conf:3: new_in_26 is not known, as keys of MLNX_OFED may be, which the file "
@@ -659,7 +659,7 @@ START_TEST(keys_without_counterpart_are_told_together)
 	for (size_t i = 0; opensm_key(i) != NULL; i++)
 		line += opensm_key(i)->fate == OPENSM_NONE;
 	at += (size_t)snprintf(
-	    want, sizeof(want), "opensm.conf: keys that are passed over: n=%u\n", line - 1);
+	    want, sizeof(want), "opensm.conf: %u keys are passed over:\n", line - 1);
 	line = 1;
 	for (size_t i = 0; opensm_key(i) != NULL; i++) {
 		const struct opensm_key *k = opensm_key(i);
