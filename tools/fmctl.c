@@ -15,6 +15,7 @@
 #include "core/ctl/ctl.h"
 #include "core/opensm/opensm.h"
 #include "core/text/standard.h"
+#include "core/text/suggest.h"
 #include "tools/fmctl.h"
 
 #define N_OF(x) (sizeof(x) / sizeof((x)[0]))
@@ -194,6 +195,29 @@ number_or_word(const char *text)
 	return end != text && *end == '\0' ? json_integer(number) : json_string(text);
 }
 
+/* A word that is not taken: what would be. */
+static int
+refuse_word(const struct ask *a, const char *word, struct fm_error *err)
+{
+	struct suggestion s;
+
+	if (a->verb != NULL && *a->verb->synopsis != '\0')
+		return fm_fail(err, FM_E_CONFIG, "unexpected argument %.60s: %s takes %s", word,
+		    a->command, a->verb->synopsis);
+	if (a->verb != NULL)
+		return fm_fail(
+		    err, FM_E_CONFIG, "unexpected argument %.60s: %s takes none", word, a->command);
+	suggest_init(&s, a->command);
+	for (const struct verb *v = fmctl_verbs; v->name != NULL; v++)
+		suggest_offer(&s, v->name);
+	if (suggest_best(&s) != NULL)
+		return fm_fail(err, FM_E_CONFIG, "there is no command %.60s: did you mean %s?",
+		    a->command, suggest_best(&s));
+	return fm_fail(err, FM_E_CONFIG,
+	    "unexpected argument %.60s: fmctl knows no command %.60s, so write KEY=VALUE", word,
+	    a->command);
+}
+
 /* "after=12" is {"after":12}, "light" of sweep {"scope":"light"}. */
 static int
 add_word(struct ask *a, const char *word, struct fm_error *err)
@@ -209,7 +233,7 @@ add_word(struct ask *a, const char *word, struct fm_error *err)
 		return 0;
 	}
 	if (equals == NULL || equals == word || (size_t)(equals - word) >= sizeof(key))
-		return fm_fail(err, FM_E_CONFIG, "unexpected argument %s: write KEY=VALUE", word);
+		return refuse_word(a, word, err);
 	snprintf(key, sizeof(key), "%.*s", (int)(equals - word), word);
 	return put(a, key, number_or_word(equals + 1), word, err);
 }
@@ -382,6 +406,17 @@ show_help(const struct ask *a)
 
 /* ------------------------------------------------------------------- main */
 
+/* A name was asked for, and there is nothing of it. */
+static bool
+names_nobody(const struct ask *a, const json_t *result)
+{
+	return a->verb != NULL && a->verb->pages != NULL &&
+	    json_is_string(json_object_get(a->args, "name")) &&
+	    json_object_get(a->args, "trouble") == NULL &&
+	    json_object_get(a->args, "degraded") == NULL &&
+	    json_array_size(json_object_get(result, a->verb->pages)) == 0;
+}
+
 /* The exit code of an answer; it may take the place of *result. */
 static int
 conclude(const struct ask *a, json_t **result, int *code, struct fm_error *err)
@@ -391,6 +426,9 @@ conclude(const struct ask *a, json_t **result, int *code, struct fm_error *err)
 
 	if (a->verb != NULL && a->verb->judge != NULL)
 		*code = a->verb->judge(begun);
+	if (names_nobody(a, begun))
+		return fm_fail(err, FM_E_SYSTEM, "there is no node of the name or GUID %.60s",
+		    json_string_value(json_object_get(a->args, "name")));
 	if (json_object_get(begun, "turn") != NULL) {
 		*result = NULL;
 		rc = fmctl_wait_tables(a, begun, code, result, err);

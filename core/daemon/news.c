@@ -3,10 +3,11 @@
  * core/daemon/news.c - what a sweep has found changed, into the log and the events.
  *
  * A line for each item of news (core/inventory/news.h); the last one says what became of the
- * subnet, so that one event is one line.
+ * subnet, where it has room, so that one event is one line.
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "core/daemon/daemon.h"
@@ -14,7 +15,8 @@
 #include "core/inventory/news.h"
 #include "core/text/json_text.h"
 
-#define FACTS_MAX 64 /* nodes, and cables, of one item */
+#define FACTS_MAX 64	   /* nodes, and cables, of one item */
+#define LINE_MAX_CHARS 246 /* of what is one line: longer, the outcome has its own */
 
 static json_t *
 guid_json(uint64_t guid)
@@ -123,12 +125,16 @@ tell(struct daemon *d, const struct seen *now, const struct news *news,
 	for (size_t i = 0; i < news->items.n; i++) {
 		const struct news_item *item = &news->items.item[i];
 		json_t *facts = facts_json(d->seen, now, news, item, by);
-		bool last = i + 1 == news->items.n && outcome[0] != '\0';
+		bool last = i + 1 == news->items.n && outcome[0] != '\0' &&
+		    strlen(item->text) + strlen(by) + strlen(outcome) < LINE_MAX_CHARS;
 
 		if (last && facts != NULL)
 			json_object_set(facts, "sweep", d->summary);
 		events_add(d->events, item->worse ? FM_LOG_WARN : FM_LOG_NOTICE, "fabric", facts,
 		    "%s; %s%s%s", item->text, by, last ? "; " : "", last ? outcome : "");
+		if (i + 1 == news->items.n && outcome[0] != '\0' && !last)
+			events_add(d->events, FM_LOG_NOTICE, "sweep", json_incref(d->summary), "%s",
+			    outcome);
 	}
 	return news->items.n;
 }

@@ -589,6 +589,69 @@ tell_names(struct teller *t)
 	return item.n_nodes == 0 || push_item(t, &item);
 }
 
+/* ---------------------------------------------------------- most cables are alike */
+
+static bool
+is_alike(const struct seen *now, const struct news_cable *a, const struct news_cable *b)
+{
+	const struct seen_port *x = news_port(now, a->slot, a->port),
+			       *y = news_port(now, b->slot, b->port);
+
+	return x->rate.lanes == y->rate.lanes && x->rate.lane_mbps == y->rate.lane_mbps &&
+	    x->best.lanes == y->best.lanes && x->best.lane_mbps == y->best.lane_mbps;
+}
+
+static uint32_t
+count_cables(const struct seen *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		for (unsigned p = 1; s->nodes[i].present && p <= s->nodes[i].n_ports; p++)
+			n += news_port(s, i, p) != NULL && news_port(s, i, p)->linked;
+	return n / 2;
+}
+
+/* Those like the one that most are like (Boyer and Moore's vote) come last; how many they are. */
+static size_t
+part_alike(const struct seen *now, struct news_cable *cables, size_t n)
+{
+	struct news_cable most = { 0 };
+	size_t votes = 0, n_others = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (votes == 0)
+			most = cables[i];
+		votes += is_alike(now, &most, &cables[i]) ? 1 : (size_t)-1;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!is_alike(now, &most, &cables[i])) {
+			struct news_cable other = cables[i];
+
+			cables[i] = cables[n_others];
+			cables[n_others++] = other;
+		}
+	return n - n_others;
+}
+
+/* One line where more than half of all cables are slow in the same way: so the fabric is built. */
+static bool
+tell_slow(struct teller *t, struct news_cable *cables, size_t n)
+{
+	uint32_t n_all = n > NEWS_LINES ? count_cables(t->p.now) : 0;
+	size_t n_alike = n * 2 > n_all && n_all > 0 ? part_alike(t->p.now, cables, n) : 0;
+	struct news_item item = {
+		.kind = NEWS_SLOW, .worse = true, .first_cable = (uint32_t)t->out->cables.n
+	};
+
+	if (n_alike * 2 <= n_all || n_alike == 0)
+		return tell_cables(t, NEWS_SLOW, cables, n);
+	item.n_cables = (uint32_t)n_alike;
+	item.n_alike_of = n_all;
+	return fm_vec_append(&t->out->cables, cables + n - n_alike, n_alike) &&
+	    push_item(t, &item) && tell_cables(t, NEWS_SLOW, cables, n - n_alike);
+}
+
 static bool
 tell_all(struct teller *t, struct cable_list *list, bool is_first)
 {
@@ -596,8 +659,7 @@ tell_all(struct teller *t, struct cable_list *list, bool is_first)
 	bool ok = list_cables(&t->p, list);
 
 	if (is_first)
-		return ok &&
-		    tell_cables(t, NEWS_SLOW, list->of[NEWS_SLOW].item, list->of[NEWS_SLOW].n);
+		return ok && tell_slow(t, list->of[NEWS_SLOW].item, list->of[NEWS_SLOW].n);
 	for (enum news_kind k = 0; ok && k < N_NEWS_KINDS; k++) {
 		if (k == NEWS_LOST_NODES)
 			ok = tell_nodes(t, k, before, now);
@@ -605,11 +667,13 @@ tell_all(struct teller *t, struct cable_list *list, bool is_first)
 			ok = tell_nodes(t, k, now, before);
 		else if (k == NEWS_RENAMED)
 			ok = tell_names(t);
+		else if (k == NEWS_SLOW)
+			ok = tell_slow(
+			    t, list->of[k].item, drop_told(t, list->of[k].item, list->of[k].n));
 		else
 			ok = tell_cables(t, k, list->of[k].item,
-			    k == NEWS_OTHER_RATE || k == NEWS_SLOW
-				? drop_told(t, list->of[k].item, list->of[k].n)
-				: list->of[k].n);
+			    k == NEWS_OTHER_RATE ? drop_told(t, list->of[k].item, list->of[k].n)
+						 : list->of[k].n);
 	}
 	return ok;
 }

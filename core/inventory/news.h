@@ -14,7 +14,8 @@
 #include "core/inventory/seen.h"
 
 #define NEWS_LINES 8
-#define NEWS_TEXT 900 /* bytes of a sentence */
+#define NEWS_TEXT 480 /* bytes of a sentence with the longest names */
+#define NEWS_LIST 232 /* ... in which lists end: with by what it was found a line of 250 */
 
 /* In the order in which they are told. */
 enum news_kind {
@@ -45,6 +46,8 @@ struct news_item {
 	uint32_t first_node, n_nodes, n_switches;
 	/* Of news.cables: those meant; of nodes those that led or lead to others. */
 	uint32_t first_cable, n_cables;
+	uint32_t
+	    n_alike_of; /* all cables, of which most are slow in the same way; 0: they are named */
 	uint32_t since_s; /* UTC: what was lost was there, what came was gone since; 0: not known */
 	bool at_least;	  /* ... that long or longer */
 	char text[NEWS_TEXT];

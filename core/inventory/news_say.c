@@ -2,13 +2,14 @@
 /* core/inventory/news_say.c - an item of news as a sentence. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/graph/link_speed.h"
 #include "core/inventory/news_internal.h"
 #include "core/text/sentence.h"
 
-#define TAIL 320     /* bytes kept free behind a list for what follows it */
-#define NEIGHBOURS 3 /* named behind lost switches */
+#define TAIL 70	     /* bytes kept free behind a list for what follows it */
+#define NEIGHBOURS 3 /* named behind lost switches, where there is room */
 
 static const char *const verbs[N_NEWS_KINDS] = {
 	[NEWS_LOST_NODES] = "lost",
@@ -92,7 +93,7 @@ add_names(struct sentence *s, const struct news_pair *p, const struct news *news
 	for (uint32_t i = first; i < item->n_nodes; i++) {
 		const char *name = in->nodes[nodes[i]].name;
 
-		if (s->at + strlen(name) + TAIL > NEWS_TEXT) {
+		if (i > first && s->at + strlen(name) + TAIL > NEWS_LIST) {
 			sentence_add(s, " and %" PRIu32 " more", item->n_nodes - i);
 			return;
 		}
@@ -146,7 +147,8 @@ add_neighbours(struct sentence *s, const struct news_pair *p, const struct news 
 		return;
 	sentence_add(s, ", cabled to");
 	for (uint32_t i = 0; i < item->n_cables; i++) {
-		if (i == NEIGHBOURS && item->n_cables > NEIGHBOURS + 1) {
+		if ((i == NEIGHBOURS && item->n_cables > NEIGHBOURS + 1) ||
+		    (i > 0 && s->at + strlen(in->nodes[cables[i].far].name) + TAIL > NEWS_LIST)) {
 			sentence_add(s, " and %" PRIu32 " more ports", item->n_cables - i);
 			return;
 		}
@@ -244,7 +246,7 @@ say_names(struct sentence *s, const struct news_pair *p, const struct news *news
 	for (uint32_t i = 0; i < item->n_nodes; i++) {
 		const struct seen_node *n = &p->now->nodes[nodes[i]];
 
-		if (s->at + 2 * sizeof(n->name) + TAIL > NEWS_TEXT) {
+		if (i > 0 && s->at + 2 * strlen(n->name) + TAIL > NEWS_LIST) {
 			sentence_add(s, " and %" PRIu32 " more", item->n_nodes - i);
 			return;
 		}
@@ -296,7 +298,7 @@ say_cables(struct sentence *s, const struct news_pair *p, const struct news *new
 		const struct news_cable *c = &cables[i];
 		const struct seen_node *a = &in->nodes[c->slot], *b = &in->nodes[c->far];
 
-		if (i > 0 && s->at + 3 * sizeof(a->name) + TAIL > NEWS_TEXT) {
+		if (i > 0 && s->at + strlen(a->name) + strlen(b->name) + TAIL > NEWS_LIST) {
 			sentence_add(s, " and %" PRIu32 " more", item->n_cables - i);
 			return;
 		}
@@ -338,11 +340,29 @@ add_since(struct sentence *s, const struct news_pair *p, const struct news_item 
 	add_duration(s, p->now_s - item->since_s);
 }
 
+static void
+say_alike(struct sentence *s, const struct news_pair *p, const struct news *news,
+    const struct news_item *item)
+{
+	const struct news_cable *c = &news->cables.item[item->first_cable];
+	const struct seen_port *port = news_port(p->now, c->slot, c->port);
+
+	sentence_add(s, "%" PRIu32 " of %" PRIu32 " cables run ", item->n_cables, item->n_alike_of);
+	add_rate(s, port->rate);
+	sentence_add(s, ", could run ");
+	add_rate(s, port->best);
+	sentence_add(s, " (fmctl links --degraded)");
+}
+
 void
 news_say(const struct news_pair *p, const struct news *news, struct news_item *item)
 {
 	struct sentence s = { .text = item->text, .size = NEWS_TEXT };
 
+	if (item->n_alike_of > 0) {
+		say_alike(&s, p, news, item);
+		return;
+	}
 	sentence_add(&s, "%s:", verbs[item->kind]);
 	if (item->kind == NEWS_RENAMED)
 		say_names(&s, p, news, item);

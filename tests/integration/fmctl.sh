@@ -34,6 +34,21 @@ exits 0 links spine-1 --trouble
 says "^none$"
 echo "ok: cables"
 
+# ---- what is not taken: what would be
+exits 2 node spine-1
+says "there is no command node: did you mean nodes?"
+exits 2 trouble spine-1
+says "unexpected argument spine-1: trouble takes none"
+exits 2 reload now
+says "unexpected argument now: reload takes \[--yes\] \[--wait\]"
+exits 1 nodes nosuch
+says "there is no node of the name or GUID nosuch"
+exits 1 links nosuch
+says "there is no node of the name or GUID nosuch"
+exits 0 nodes spine-1 --trouble
+says "^none$"
+echo "ok: words that are not taken"
+
 # ---- names: by their first word, where that is one's alone
 fmsim_say describe host-1-2 '"node17 HCA-1"' >/dev/null
 fmsim_say describe host-2-2 '"node18 HCA-1"' >/dev/null
