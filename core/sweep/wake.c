@@ -78,8 +78,8 @@ wake_next(const struct sweeper *s)
 	struct wake w = { WAKE_NEVER, INT64_MAX };
 	int64_t now_ms = sweeper_clock_ms(s);
 
-	if (s->run.wanted != SWEEP_NONE)
-		sooner(&w, WAKE_ASKED, now_ms);
+	if (s->run.wanted != SWEEP_NONE) /* before all that has been due for longer */
+		return (struct wake){ WAKE_ASKED, now_ms };
 	if (s->reading.doubted.n > 0)
 		sooner(&w, WAKE_DOUBT, now_ms);
 	sooner(&w, WAKE_UNFINISHED, todo_next_ms(s));

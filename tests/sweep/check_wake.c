@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/sweep/internal.h"
+#include "lab/sim/sma.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 
@@ -22,6 +23,14 @@ bring_up(int64_t interval_ms)
 	rig_use(&rig, &minhop_LTX_fm_engine);
 	rig.set.sweep_interval_ms = interval_ms;
 	rig_bring_up(&rig);
+}
+
+static void
+expect_up(void)
+{
+	if (rig.last.outcome == SWEEP_UNCHANGED)
+		rig.last.outcome = SWEEP_UP;
+	rig_expect_up(&rig);
 }
 
 static void
@@ -127,6 +136,57 @@ START_TEST(the_interval_has_its_turn_beside_events)
 }
 END_TEST
 
+/* What somebody asks for is done, whatever has been due for longer. */
+START_TEST(what_is_asked_for_comes_first)
+{
+	uint32_t host;
+
+	bring_up(10000);
+	host = rig_host(&rig, 3);
+	sim_silence(rig.sim, host, true);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_gt(sweeper_todo(rig.sweeper)->n, 0);
+	rig.sweeper->todo->next_ms = 0;
+	sweeper_request(rig.sweeper, SWEEP_HEAVY, "test");
+	sweeper_step(rig.sweeper);
+	ck_assert_int_eq(sweeper_report(rig.sweeper)->scope, SWEEP_HEAVY);
+	ck_assert_str_eq(sweeper_report(rig.sweeper)->reason, "test");
+}
+END_TEST
+
+/* Table entries as another SM may have left them. */
+static void
+overwrite_first_block(uint32_t node)
+{
+	struct wire_header h = { .base_version = 1,
+		.class_version = 1,
+		.mgmt_class = WIRE_CLASS_SMP_LID,
+		.method = WIRE_SET,
+		.attr = WIRE_ATTR_LFT };
+	uint8_t mad[MAD_BYTES] = { 0 };
+
+	wire_header_put(mad, &h);
+	memset(mad + WIRE_SMP_DATA_AT, 255, WIRE_SMP_DATA_BYTES);
+	ck_assert(sma_handle(sim_fabric(rig.sim), (struct sim_place){ .node = node }, mad));
+}
+
+/* While our port had no link another SM may have ruled, and be gone again without a trace in any
+ * port.  The link is back before anybody has looked. */
+START_TEST(what_another_wrote_while_we_had_no_link_is_found)
+{
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, (uint64_t)_i + 1);
+	bring_up(10000);
+	rig.sweeper->set.own_port_ms = _i % 2 == 0 ? 1000 : 0;
+	sim_flap(rig.sim, rig.place, rig.port, 20000000);
+	rig_let_pass(&rig, 10);
+	overwrite_first_block(rig_random_switch(&rig, &rng));
+	rig_let_pass(&rig, 15000);
+	expect_up();
+}
+END_TEST
+
 START_TEST(answers_that_cannot_come_are_not_waited_for)
 {
 	bring_up(10000);
@@ -149,6 +209,8 @@ main(void)
 	tcase_add_test(t, there_is_always_a_next_time);
 	tcase_add_test(t, what_waits_for_others_is_looked_at_without_an_interval);
 	tcase_add_test(t, the_interval_has_its_turn_beside_events);
+	tcase_add_test(t, what_is_asked_for_comes_first);
+	tcase_add_loop_test(t, what_another_wrote_while_we_had_no_link_is_found, 0, 6);
 	tcase_add_test(t, answers_that_cannot_come_are_not_waited_for);
 	suite_add_tcase(s, t);
 	return run_suite(s);
