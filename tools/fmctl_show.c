@@ -45,7 +45,7 @@ show_state(const json_t *s, FILE *out)
 		fprintf(out, ", subnet %s",
 		    json_is_true(json_object_get(s, "subnet_up")) ? "up" : "not up");
 	json_object_foreach(json_object_get(s, "unfinished"), kind, count) n +=
-	    json_integer_value(count);
+	    strcmp(kind, "not-master") != 0 ? json_integer_value(count) : 0; /* the state says so */
 	if (json_is_true(json_object_get(s, "converged")))
 		fputs(", converged", out);
 	if (n > 0)

@@ -157,7 +157,7 @@ warn_of_strays(const struct sweeper *s)
 			continue;
 		node = inv_find(&s->inv, guid);
 		if (node != INV_NONE && n_nodes++ < STRAYS_TOLD)
-			log_warn("pkeys",
+			log_warn("partitions",
 			    "line %u of partitions.conf names 0x%016" PRIx64
 			    ", the GUID of node %s: its ports have others, and only those count",
 			    line, guid, inv_node(&s->inv, node)->name);
@@ -167,7 +167,7 @@ warn_of_strays(const struct sweeper *s)
 		}
 	}
 	if (n_absent > 0)
-		log_notice("pkeys",
+		log_notice("partitions",
 		    "ports that partitions.conf names are not in the subnet: n=%" PRIu32
 		    ": 0x%016" PRIx64 " of line %u is one, fmctl partitions NAME lists them",
 		    n_absent, first, first_line);
