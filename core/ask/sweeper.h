@@ -50,11 +50,18 @@ struct sweep_reading {
 	FM_VEC(uint32_t) doubted; /* nodes with a record in doubt, slots */
 };
 
+/* What nodes hold is not known where others may have written. */
+enum sweep_others {
+	OTHERS_NOT_THERE,
+	OTHERS_PERHAPS, /* our port had no link for a moment: one may have come and gone */
+	OTHERS_RULED	/* one did: hosts have registered with it, and register with us again */
+};
+
 /* Is this our subnet? */
 struct sweep_rule {
-	bool was_up;	   /* since the start, under our rule */
-	bool others_wrote; /* other SMs, perhaps, since: what nodes hold is not known */
-	bool first_master; /* no sweep as master has finished yet */
+	bool was_up;		  /* since the start, under our rule */
+	enum sweep_others others; /* what other SMs have done since the last sweep */
+	bool first_master;	  /* no sweep as master has finished yet */
 };
 
 /* A block of a forwarding table that is not what the plan says. */

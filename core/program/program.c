@@ -268,7 +268,7 @@ program_keep(struct sweeper *s)
 /* ------------------------------------------------------------ another master */
 
 static void
-forget_node(struct inv_node *n)
+forget_node(struct inv_node *n, bool registered_elsewhere)
 {
 	n->lft = LFT_FOREIGN;
 	n->mft = MFT_UNKNOWN;
@@ -276,7 +276,8 @@ forget_node(struct inv_node *n)
 	for (unsigned p = 0; p <= n->n_ports; p++) {
 		struct inv_port *port = &n->ports[p];
 
-		port->reregistered = port->aliases_done = port->pkeys_done = false;
+		port->reregistered = port->reregistered && !registered_elsewhere;
+		port->aliases_done = port->pkeys_done = false;
 		port->qos_done = port->qos_in_done = false;
 	}
 }
@@ -285,10 +286,10 @@ void
 program_forget(struct sweeper *s)
 {
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
-		forget_node(inv_node(&s->inv, i));
+		forget_node(inv_node(&s->inv, i), s->rule.others == OTHERS_RULED);
 	s->writing.held.n = s->writing.silent.n = s->writing.unwritten.n = 0;
 	s->writing.strayed = s->telling.held_for_sls = false;
 	s->writing.n_broken_off = s->telling.n_untold = s->writing.n_owed = s->writing.n_short = 0;
-	s->links->lost_all =
-	    s->links->lost_all && s->rule.first_master; /* else they have been asked for that */
+	if (s->rule.others == OTHERS_RULED && !s->rule.first_master)
+		s->links->lost_all = false; /* they have been asked for that */
 }

@@ -64,7 +64,7 @@ note_ruler(struct sweeper *s, uint16_t sm_lid)
 	for (size_t i = 0; i < s->sm->others.n; i++)
 		if (s->sm->others.item[i].info.state == WIRE_SM_MASTER)
 			return;
-	s->rule.others_wrote = true;
+	s->rule.others = OTHERS_RULED;
 	snprintf(reason, sizeof(reason), "the switch we hang on obeys LID %u", sm_lid);
 	sweeper_request(s, SWEEP_HEAVY, reason);
 }
@@ -280,7 +280,7 @@ look_for_masters(struct sweeper *s)
 
 		if (o->trust != HA_OURS || o->info.state != WIRE_SM_MASTER)
 			continue;
-		s->rule.others_wrote = true;
+		s->rule.others = OTHERS_RULED;
 		if (s->report.scope == SWEEP_LIGHT)
 			sweeper_request(s, SWEEP_HEAVY, "another master is on the subnet");
 	}

@@ -5,7 +5,8 @@
  * It is read again and again, sweep or no sweep, since nobody else can tell us of it:
  *
  *	no link		we rule nobody, and nobody hears us: not master any more, at once
- *	a link again	what there is now is discovered anew
+ *	a link again	what there is now is discovered anew; another SM may have ruled meanwhile,
+ *			and be gone without a trace in any port, so tables are read, too
  *	it names	another SM has written itself there while we ruled: it may have taken
  *	another SM	the subnet when we did not run, and no clock of ours tells (a machine
  *			that was paused), so we discover anew, and do not rule till then
@@ -38,6 +39,16 @@ sms_no_link(struct sweeper *s)
 		ha_give_up(s->p.ha);
 }
 
+void
+sms_was_cut_off(struct sweeper *s)
+{
+	if (s->p.ha->state != WIRE_SM_MASTER || !s->rule.was_up)
+		return;
+	if (s->rule.others == OTHERS_NOT_THERE)
+		s->rule.others = OTHERS_PERHAPS;
+	sweeper_request(s, SWEEP_HEAVY, "our port has had no link: another SM may have ruled");
+}
+
 /* What is under way was meant for a subnet that we ruled. */
 static void
 discover_anew(struct sweeper *s)
@@ -49,7 +60,7 @@ discover_anew(struct sweeper *s)
 		return;
 	log_notice("ha", "%s; discovering anew", why);
 	ha_give_up(s->p.ha);
-	s->rule.others_wrote = true;
+	s->rule.others = OTHERS_RULED;
 	if (s->run.phase != PHASE_IDLE) {
 		sweep_fail(s, FM_E_SYSTEM, why);
 		txn_cancel(s->p.txn);

@@ -71,7 +71,7 @@ look_whether_it_rules(struct sweeper *s, const struct ha_other *o)
 	if (s->p.ha->state != WIRE_SM_MASTER || o->trust != HA_OURS ||
 	    o->info.state != WIRE_SM_MASTER)
 		return;
-	s->rule.others_wrote = true;
+	s->rule.others = OTHERS_RULED;
 	sweeper_request(s, SWEEP_HEAVY, "another master is on the subnet");
 }
 

@@ -151,10 +151,12 @@ act(struct sweeper *s, enum ha_event event, uint32_t control, const struct ha_ot
 		log_notice(
 		    "ha", "the SM 0x%016" PRIx64 " hands the subnet over to us", from->info.guid);
 		sm_send(s, from, WIRE_SM_ACKNOWLEDGE, NULL);
-		s->rule.others_wrote = true;
+		s->rule.others = OTHERS_RULED;
 		sweeper_request(s, SWEEP_HEAVY, "handover");
 		break;
 	case HA_BECOME_STANDBY:
+		if (s->run.phase != PHASE_IDLE) /* nothing more of that sweep is written */
+			s->sm->anew = "another SM rules by now";
 		sm_wait(s);
 		if (control == WIRE_SM_ACKNOWLEDGE) {
 			log_notice("ha",

@@ -20,6 +20,8 @@ void sms_step(struct sweeper *s);
 void sms_awake(struct sweeper *s);
 /* As it was last read. */
 bool sms_has_link(const struct sweeper *s);
+/* It has come up anew since it was last read: everything is read and asked again. */
+void sms_was_cut_off(struct sweeper *s);
 /* A sweep has ended as it has none: we rule nobody. */
 void sms_no_link(struct sweeper *s);
 /* Other SMs that the last discovery met: how many, and the i-th. */

@@ -110,6 +110,8 @@ note_bounce(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_p
 
 	if (now->port_state > WIRE_PORT_INIT || p->info.port_state <= now->port_state)
 		return;
+	if (slot == s->inv.local && port == s->inv.local_port)
+		sms_was_cut_off(s);
 	s->disc->changed = true;
 	inv_node(&s->inv, slot)->fell = true;
 	p->n_falls++;

@@ -296,7 +296,7 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 		mkeys_commit(s);
 	} else if (outcome == SWEEP_STANDBY || outcome == SWEEP_NO_LINK) {
 		s->rule.was_up = false;
-		s->rule.others_wrote = true;
+		s->rule.others = OTHERS_RULED;
 	}
 	if (outcome == SWEEP_NO_LINK)
 		sms_no_link(s);
@@ -356,9 +356,10 @@ start_sweep(struct sweeper *s)
 	s->would.n = 0;
 	s->run.looks_at_all = r->scope == SWEEP_LIGHT || r->scope == SWEEP_HEAVY;
 	s->run.wanted = SWEEP_NONE;
-	if (s->rule.others_wrote)
+	if (s->rule.others != OTHERS_NOT_THERE)
 		program_forget(s);
-	s->rule.others_wrote = s->run.failed = false;
+	s->rule.others = OTHERS_NOT_THERE;
+	s->run.failed = false;
 	program_start(s);
 	s->disc->changed = s->disc->fell_silent = s->disc->looked_twice = false;
 	s->disc->todo_work = false;

@@ -266,7 +266,9 @@ run(struct storm *s)
 	if (!pump(s, sim_now_ns(s->rig.sim) + 2 * SWEEP_INTERVAL_NS, false)) /* two light sweeps */
 		return false;
 	/* what waits for old packets, or for a node that is gone, ends */
-	return sweeper_idle(s->rig.sweeper) || pump(s, sim_now_ns(s->rig.sim) + CALM_NS, false);
+	return (sweeper_idle(s->rig.sweeper) &&
+		   (s->second.sweeper == NULL || sweeper_idle(s->second.sweeper))) ||
+	    pump(s, sim_now_ns(s->rig.sim) + CALM_NS, false);
 }
 
 /* What is wrong first, into text; "": nothing is. */
