@@ -98,7 +98,11 @@ sleep_until_due(struct daemon *d)
 	if (!d->transport->ops->has_agents && due > now_ns(d) + IDLE_TICK_MS * NS_PER_MS)
 		due = now_ns(d) + IDLE_TICK_MS * NS_PER_MS;
 	if (is_pumped(d)) {
-		arm(d->ev_pump, txn_outstanding(d->txn) > 0 || is_sweeping(d) ? 0 : IDLE_TICK_MS);
+		/* while a plan is made the worker wakes us */
+		bool goes_on =
+		    txn_outstanding(d->txn) > 0 || (is_sweeping(d) && wants != INT64_MAX);
+
+		arm(d->ev_pump, goes_on ? 0 : IDLE_TICK_MS);
 		return;
 	}
 	if (due == INT64_MAX) {
