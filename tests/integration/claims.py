@@ -21,6 +21,9 @@ import sys
 import time
 
 BUILD, FOLDER = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+# What a program on fmsim is started with, as dev/fmsim-lib.sh starts them: a sanitizer's runtime comes first.
+PRELOADED = {"LD_PRELOAD": ":".join(filter(None, (os.environ.get("FMSIM_RUNTIME"), BUILD + "/.libs/libfmsim-umad.so"))),
+             "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0:intercept_send=0"}
 ONLY = sys.argv[3:]
 PATIENCE_S = 40
 TREE = ["pgft", "2", "4,4", "1,2", "1,1"]
@@ -74,8 +77,7 @@ class Rig:
             f.write(text)
 
     def start(self, node, state):
-        env = {**self.env, "FMSIM_NODE": node, "LD_PRELOAD": BUILD + "/.libs/libfmsim-umad.so",
-               "NOTIFY_SOCKET": self.dir + "/notify"}
+        env = {**self.env, "FMSIM_NODE": node, **PRELOADED, "NOTIFY_SOCKET": self.dir + "/notify"}
         if state != "state":
             del env["NOTIFY_SOCKET"]
         fmd = subprocess.Popen([BUILD + "/fmd", "--transport=umad", "--config=" + self.conf,
@@ -183,7 +185,7 @@ def sa(rig, well):
     for h in rig.hosts:
         if h == asker:
             continue
-        env = {**rig.env, "FMSIM_NODE": asker, "LD_PRELOAD": BUILD + "/.libs/libfmsim-umad.so"}
+        env = {**rig.env, "FMSIM_NODE": asker, **PRELOADED}
         done = subprocess.run(["saquery", "-p", "--slid", lid[asker], "--dlid", lid[h]], env=env,
                               capture_output=True, text=True, timeout=60)
         wrong = say("PathRecord" in done.stdout, h not in rig.away and rig.walks(asker, h))
