@@ -263,7 +263,8 @@ run(struct storm *s)
 	}
 	if (!pump(s, sim_now_ns(s->rig.sim) + CALM_NS, false))
 		return false;
-	if (!pump(s, sim_now_ns(s->rig.sim) + 2 * SWEEP_INTERVAL_NS, false)) /* two light sweeps */
+	/* two light sweeps, and what they take */
+	if (!pump(s, sim_now_ns(s->rig.sim) + 2 * SWEEP_INTERVAL_NS + CALM_NS, false))
 		return false;
 	/* what waits for old packets, or for a node that is gone, ends */
 	return (sweeper_idle(s->rig.sweeper) &&
