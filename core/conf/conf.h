@@ -107,7 +107,7 @@ struct conf {
 	const struct qos_policy *qos_policy; /* NULL: none, or qos = no */
 
 	/* sweeps and SMPs */
-	int64_t sweep_interval_ms; /* 0 = no light sweeps */
+	int64_t sweep_interval_ms; /* 0 = light sweeps only while something is unfinished */
 	int64_t audit_ms;	   /* a turn; 0 = none */
 	bool sweep_on_trap, force_heavy_sweep, babbling_port_policy;
 	bool lid_routed_smps;

@@ -366,7 +366,7 @@ static const struct conf_row rows[] = {
 	QOS("swe_", QOS_SWITCH, "of external switch ports"),
 
 	TIME("Sweeps", "sweep_interval", sweep_interval_ms, "10s", 0, 24 * HOUR,
-	    "Time between light sweeps; 0 = none, traps and commands only."),
+	    "Time between light sweeps; 0 = none but each 10 s while something is unfinished."),
 	TIME(NULL, "audit", audit_ms, "1h", 0, 168 * HOUR,
 	    "All that switches and hosts hold of what fmd has written - LIDs, forwarding and "
 	    "multicast tables, P_Keys, SL to VL, VL arbitration - is read back in this time while "

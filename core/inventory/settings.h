@@ -56,7 +56,7 @@ struct sweep_settings {
 	enum plan_drain drain;	       /* which changes may empty forwarding entries */
 	enum plan_rebalance rebalance; /* of repaired tables */
 	int64_t packet_life_ms;	       /* after so long no packet of old tables is under way */
-	int64_t sweep_interval_ms;     /* between light sweeps; 0: none */
+	int64_t sweep_interval_ms;     /* between light sweeps; 0: only for what is unfinished */
 	int64_t audit_ms;	       /* in which all that nodes hold is read back; 0: it is not */
 	bool client_reregister;
 	bool babbling_ports_stop; /* what tells of errors without end is disabled */
