@@ -90,16 +90,25 @@ START_TEST(there_is_always_a_next_time)
 }
 END_TEST
 
+/* A host that does not answer, and is on the list for it. */
+static uint32_t
+have_a_silent_host(void)
+{
+	uint32_t host = rig_host(&rig, 3);
+
+	sim_silence(rig.sim, host, true);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_gt(sweeper_todo(rig.sweeper)->n, 0);
+	return host;
+}
+
 /* A node that is silent is asked again though there is no interval. */
 START_TEST(what_waits_for_others_is_looked_at_without_an_interval)
 {
 	uint32_t host;
 
 	bring_up(0);
-	host = rig_host(&rig, 3);
-	sim_silence(rig.sim, host, true);
-	rig_run(&rig, SWEEP_HEAVY);
-	ck_assert_uint_gt(sweeper_todo(rig.sweeper)->n, 0);
+	host = have_a_silent_host();
 	sim_silence(rig.sim, host, false);
 	rig_let_pass(&rig, 30000);
 	ck_assert_uint_eq(sweeper_todo(rig.sweeper)->n, 0);
@@ -139,13 +148,8 @@ END_TEST
 /* What somebody asks for is done, whatever has been due for longer. */
 START_TEST(what_is_asked_for_comes_first)
 {
-	uint32_t host;
-
 	bring_up(10000);
-	host = rig_host(&rig, 3);
-	sim_silence(rig.sim, host, true);
-	rig_run(&rig, SWEEP_HEAVY);
-	ck_assert_uint_gt(sweeper_todo(rig.sweeper)->n, 0);
+	have_a_silent_host();
 	rig.sweeper->todo->next_ms = 0;
 	sweeper_request(rig.sweeper, SWEEP_HEAVY, "test");
 	sweeper_step(rig.sweeper);
