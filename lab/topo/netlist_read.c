@@ -190,6 +190,15 @@ number_fact(struct parse *ps, const char *what, uint32_t max, uint32_t *v)
 	return 0;
 }
 
+/* A port without a LID: nothing stands behind "lid", or what follows a number stands there. */
+static bool
+is_without_lid(struct parse *ps)
+{
+	skip_blanks(ps);
+	return ps->at == ps->end || *ps->at == '"' ||
+	    (ps->end - ps->at >= 3 && memcmp(ps->at, "lmc", 3) == 0);
+}
+
 /* "4xEDR".  Other words are prose. */
 static void
 speed_fact(struct parse *ps, struct word w, struct facts *f)
@@ -214,11 +223,12 @@ static int
 comment_word(struct parse *ps, struct facts *f, int side)
 {
 	struct word w = next_word(ps);
-	uint32_t v;
+	uint32_t v = 0;
 	int rc = 0;
 
 	if (word_is(w, "lid")) {
-		rc = number_fact(ps, "lid", LID_UNICAST_MAX, &v);
+		if (!is_without_lid(ps))
+			rc = number_fact(ps, "lid", LID_UNICAST_MAX, &v);
 		f->lid[side] = (uint16_t)v;
 	} else if (word_is(w, "lmc")) {
 		rc = number_fact(ps, "lmc", 7, &v);
@@ -501,12 +511,30 @@ word_line(struct parse *ps)
 	    (int)(w.len > 30 ? 30 : w.len), w.at);
 }
 
+/* "[root@sm ~]# ibnetdiscover": a copy from a terminal begins and ends with such a line. */
+static bool
+is_prompt(const struct parse *ps)
+{
+	size_t n = (size_t)(ps->end - ps->at);
+	const char *last = ps->end - 1;
+
+	while (last > ps->at && isspace((unsigned char)*last))
+		last--;
+	return *ps->at != '#' && memchr(ps->at, '"', n) == NULL && memchr(ps->at, '@', n) != NULL &&
+	    (strchr("#$>", *last) != NULL || memmem(ps->at, n, "ibnetdiscover", 13) != NULL);
+}
+
 static int
 parse_line(struct parse *ps)
 {
 	skip_blanks(ps);
 	if (ps->at == ps->end)
 		return 0;
+	if (is_prompt(ps)) {
+		log_warn("fabric", "%s:%" PRIu32 ": a prompt of a shell is passed over", ps->name,
+		    ps->line);
+		return 0;
+	}
 	if (*ps->at == '[')
 		return port_line(ps);
 	if (*ps->at != '#')

@@ -208,6 +208,28 @@ START_TEST(test_remarks)
 }
 END_TEST
 
+/* A dump that was copied from a terminal, of ports that have no LID yet. */
+START_TEST(test_copied_from_a_terminal)
+{
+	static const char text[] = "\xef\xbb\xbf[root@sm ~]# ibnetdiscover\n"
+				   "Switch 4 \"a\" # \"a\" base port 0 lid  lmc 0\n"
+				   "[1] \"b\"[1](1) # \"b\" lid \n"
+				   "Ca 1 \"b\" # \"b\"\n"
+				   "[1](1) \"a\"[1] # lid  lmc 0 \"a\" lid 7 4xEDR\n[root@sm ~]#\n";
+	struct netlist nl = { 0 };
+	struct fm_error err;
+
+	logged[0] = '\0';
+	ck_assert_msg(netlist_parse("t", text, strlen(text), &nl, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(nl.n_nodes, 2);
+	ck_assert_uint_eq(netlist_port(&nl, 0, 0)->lid, 7);
+	ck_assert_uint_eq(netlist_port(&nl, 1, 1)->lid, 0);
+	ck_assert_ptr_nonnull(strstr(logged, "t:1: a prompt of a shell is passed over"));
+	ck_assert_ptr_nonnull(strstr(logged, "t:6: a prompt of a shell is passed over"));
+	netlist_fini(&nl);
+}
+END_TEST
+
 #define SW "Switch 4 \"a\"\n"
 static const struct {
 	const char *text, *expected;
@@ -228,6 +250,9 @@ static const struct {
 	{ "Switch 4 \"a\" # \"a\" lid 49152\n", "in 0..49151" },
 	{ "Switch 4 \"a\" # \"a\" lid 4 lmc 8\n",
 	    "\"lmc\" in the comment is not followed by a number in 0..7" },
+	{ "Switch 4 \"a\" # \"a\" lid 4 lmc\n",
+	    "\"lmc\" in the comment is not followed by a number in 0..7" },
+	{ "root@sm\n", "t:1: \"root@sm\" is not known" },
 	{ SW SW, "t:2: node \"a\" is defined again, first in line 1" },
 	{ "[1] \"a\"[1]\n", "t:1: a port before any node" },
 	{ SW "[5] \"a\"[1]\n", "t:2: port 5 of \"a\", which has 4 ports (line 1)" },
@@ -624,6 +649,7 @@ main(void)
 	tcase_add_loop_test(
 	    tc, test_generated_round_trip, 0, sizeof(generated) / sizeof(generated[0]));
 	tcase_add_test(tc, test_ibnetdiscover);
+	tcase_add_test(tc, test_copied_from_a_terminal);
 	tcase_add_test(tc, test_rates);
 	tcase_add_test(tc, test_one_sided);
 	tcase_add_test(tc, test_remarks);
