@@ -77,6 +77,16 @@ event_reaches_agent() { # NAME of who is master
 more_than() { # N NAME: so many entries has its log
 	[ "$(redis-cli -s "$dir/$2.sock" xlen fmd:log)" -gt "$1" ]
 }
+# What a Redis is told reaches those that follow it when its master likes: after a sync, with the first answer to a
+# question that it puts once a second.  Who dies before that takes the rows along.
+hold_the_same() { # NAME NAME
+	local last
+	last=$(last_entry "$1")
+	[ -n "$last" ] && [ "$last" = "$(last_entry "$2")" ]
+}
+last_entry() { # NAME
+	redis-cli -s "$dir/$1.sock" xrevrange fmd:log + - count 1
+}
 told_by() { # NAME: bytes, since it was started
 	"$build/fmctl" --socket="$dir/$1.socket" --json dist 2>/dev/null |
 		python3 -c 'import json,sys; print([x["bytes"] for x in json.load(sys.stdin)["places"] if x["kind"] == "redis"][0])'
@@ -144,6 +154,7 @@ await "$dir/agent.out" "all fetched"
 event_reaches_agent one
 echo "ok: the standby's Redis follows the master's"
 
+until_true hold_the_same one two
 end "${fmd[one]}"
 end "${redis[one]}"
 takes_over two 0
@@ -154,6 +165,7 @@ start_redis_of_sm one
 start_fmd one 2
 until_true followed_by one
 event_reaches_agent two
+until_true hold_the_same one two
 kill "${fmd[one]}"
 wait "${fmd[one]}"
 start_fmd one 5
@@ -165,6 +177,7 @@ echo "ok: it comes back, follows, and is handed the subnet"
 
 # what ExecStopPost of the unit does
 had=$(told_by two)
+until_true hold_the_same one two
 end "${fmd[one]}"
 words=$(sed -n 's/^#ExecStopPost=.*\(REPLICAOF\) .*/\1/p' "$top/conf/fmd-redis.conf")
 redis-cli -s "$dir/one.sock" "${words:-no}" 127.0.0.1 "${port[two]}" | grep -q OK || fail "Redis does not take \"$words\""
