@@ -181,6 +181,27 @@ say_adaptive(const struct plan *old, const struct plan *p)
 		    n->n_groups, n->n_adaptive, n->n_static, n->n_dropped);
 }
 
+/* Where other tables wait it is said whose entries these are. */
+static void
+say_drain(const struct plan_change *c, int64_t packet_life_ms, bool holds)
+{
+	const char *first = c->waiting[0] != '\0'
+	    ? "writing the tables before them was broken off; to end it "
+	    : "";
+
+	if (holds)
+		log_warn("sweep",
+		    "%sthe entries of %" PRIu32 " of %" PRIu32
+		    " LIDs are emptied until the hosts have been told that their paths carry other "
+		    "SLs: under the old ones no order of writing them is free of deadlocks",
+		    first, c->n_drained, c->n_lids);
+	else
+		log_warn("sweep",
+		    "%sthe entries of %" PRIu32 " of %" PRIu32 " LIDs are emptied for %" PRId64
+		    " ms: no order of writing them is free of deadlocks",
+		    first, c->n_drained, c->n_lids, packet_life_ms);
+}
+
 void
 say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms, bool holds)
 {
@@ -197,17 +218,8 @@ say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms,
 		    " switches join the tables there are, by one cable each, before others are "
 		    "written",
 		    c->n_stubs);
-	if (c->n_drained > 0 && holds)
-		log_warn("sweep",
-		    "the entries of %" PRIu32 " of %" PRIu32
-		    " LIDs are emptied until the hosts have been told that their paths carry other "
-		    "SLs: under the old ones no order of writing them is free of deadlocks",
-		    c->n_drained, c->n_lids);
-	else if (c->n_drained > 0)
-		log_warn("sweep",
-		    "the entries of %" PRIu32 " of %" PRIu32 " LIDs are emptied for %" PRId64
-		    " ms: no order of writing them is free of deadlocks",
-		    c->n_drained, c->n_lids, packet_life_ms);
+	if (c->n_drained > 0)
+		say_drain(c, packet_life_ms, holds);
 	if (c->n_cut > 0)
 		log_warn("sweep",
 		    "%s%" PRIu32

@@ -264,6 +264,18 @@ judge_found(struct router *r, const struct plan *from, bool *is_sound, struct fm
 	return rc;
 }
 
+/* A plan that has not been taken up waits, and the target of the interrupted writing does not. */
+static void
+write_to_the_end(struct plan *stays)
+{
+	const struct plan_change was = stays->change;
+
+	stays->change = (struct plan_change){
+		.kind = PLAN_LOSS, .n_stubs = was.n_stubs, .n_leaves = was.n_leaves
+	};
+	memcpy(stays->change.waiting, was.waiting, sizeof(was.waiting));
+}
+
 /* The same where writing q->prev was interrupted. */
 static int
 order_interrupted(
@@ -283,12 +295,13 @@ order_interrupted(
 		plan_put(on.prev);
 		return rc;
 	}
-	if ((on.prev->change.kind == PLAN_LOSS || on.prev->change.kind == PLAN_ENGINE) &&
-	    p->change.kind != PLAN_ENGINE)
-		p->change.kind = PLAN_LOSS; /* a part of that loss is still to be written */
+	if (p->tables == q->prev->tables ||
+	    ((on.prev->change.kind == PLAN_LOSS || on.prev->change.kind == PLAN_ENGINE) &&
+		p->change.kind != PLAN_ENGINE))
+		p->change.kind = PLAN_LOSS; /* a part of that is still to be written */
 	rc = order_writing(r, &on, q->prev, plan, err);
-	if (rc == 0 && *plan != p) { /* go on to the target of the interrupted writing */
-		(*plan)->change.kind = PLAN_LOSS;
+	if (rc == 0 && *plan != p) {
+		write_to_the_end(*plan);
 		rc = order_writing(r, &on, q->prev, plan, err);
 	}
 	plan_put(on.prev);
