@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Storms on ibsim, through the real libibumad: cables, hosts and whole switches go and come, and
-# fmd is killed, at random moments.  After each round all is back, and fmd has to bring the
+# Storms on ibsim, through the real libibumad: cables, hosts and whole switches go and come at
+# random moments, and fmd is killed at one of them at least.  After each round all is back, and fmd has to bring the
 # fabric up whole: it says so, it reports no trouble and no port that is not ACTIVE, and a walker
 # finds every pair routed.  tests/sweep/check_converge does the same on our own simulator, with
 # events between any two SMPs.
@@ -115,11 +115,14 @@ event() {
 }
 
 play() {
-	local n
+	local n killed_at
 	RANDOM=$1 out=()
 	: >"$dir/story"
-	for ((n = RANDOM % 8 + 2; n > 0; n--)); do
+	n=$((RANDOM % 8 + 2))
+	killed_at=$((RANDOM % n))
+	while ((n-- > 0)); do
 		event
+		[ $n != $killed_at ] || kill_fmd
 	done
 	while [ ${#out[@]} != 0 ]; do
 		put_back_one
