@@ -6,6 +6,9 @@
  *	in a sweep	blocks of ports that have come up, and of all after a restart
  *	by itself	between sweeps: blocks that have changed
  *
+ * A sweep asks when its ports are ACTIVE: a host that boots after that takes its link down, which
+ * is seen.  One that boots before its port is armed is armed all the same, and tells nobody.
+ *
  * Read, compare, Set when they differ.  Blocks in which nothing was ever registered are
  * left alone; one that has become empty is written so and kept, for a port that was out
  * of reach then.
@@ -142,8 +145,8 @@ aliases_are_due_at(const struct sweeper *s, uint32_t slot, unsigned port)
 	    !inv_node(&s->inv, slot)->ports[port].aliases_done;
 }
 
-void
-aliases_ensure(struct sweeper *s, uint32_t slot, unsigned port)
+static void
+ask_port(struct sweeper *s, uint32_t slot, unsigned port)
 {
 	struct inv_node *n = inv_node(&s->inv, slot);
 	struct inv_port *p = &n->ports[port];
@@ -163,12 +166,12 @@ aliases_ensure(struct sweeper *s, uint32_t slot, unsigned port)
 
 /* Those of ports that are not here wait for them: a port that comes is asked for all. */
 void
-aliases_start(struct sweeper *s)
+aliases_start(struct sweeper *s, bool in_sweep)
 {
-	if (!aliases_are_due(s))
+	if (!in_sweep && !aliases_are_due(s))
 		return;
 	s->alias->due = false;
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
 		for (unsigned p = 0; p <= inv_node(&s->inv, i)->n_ports; p++)
-			aliases_ensure(s, i, p);
+			ask_port(s, i, p);
 }

@@ -95,7 +95,6 @@ void pkeys_start(struct sweeper *s);
 void pkeys_ensure(struct sweeper *s, uint32_t slot, unsigned port);
 void qos_start(struct sweeper *s);
 void qos_ensure(struct sweeper *s, uint32_t slot, unsigned port);
-void aliases_ensure(struct sweeper *s, uint32_t slot, unsigned port);
 /* waves.c: switches that hold nothing known, from us outwards */
 void waves_start(struct sweeper *s, bool (*visit)(struct sweeper *s, fm_sw sw, uint32_t block));
 bool waves_feed(struct sweeper *s); /* true: there is more to send or to wait for */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * core/program/program.c - what switches and ports are given before links come
- * up: SwitchInfo, forwarding tables (apply.c), P_Keys (pkeys.c), alias GUIDs
- * (aliases.c), SL2VL and VLArb (qos.c).
+ * up: SwitchInfo, forwarding tables (apply.c), P_Keys (pkeys.c), SL2VL and VLArb (qos.c).
  */
 #include <inttypes.h>
 
@@ -172,7 +171,6 @@ feed_ends(struct sweeper *s)
 
 		for (unsigned p = 0; node_usable(n) && p <= n->n_ports; p++) {
 			pkeys_ensure(s, slot, p);
-			aliases_ensure(s, slot, p);
 			qos_ensure(s, slot, p);
 		}
 		if (node_usable(n))

@@ -115,7 +115,7 @@ bool mcast_finish(struct sweeper *s);
 /* Something is to be written, between sweeps. */
 bool aliases_are_due(const struct sweeper *s);
 bool aliases_are_due_at(const struct sweeper *s, uint32_t slot, unsigned port);
-void aliases_start(struct sweeper *s);
+void aliases_start(struct sweeper *s, bool in_sweep);
 /* links.c */
 /* The port registers by itself, or has been told to. */
 void links_registered(struct sweeper *s, uint64_t guid);

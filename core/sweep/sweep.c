@@ -485,6 +485,7 @@ commit(struct sweeper *s)
 {
 	commit_plan(s);
 	sweep_enter(s, PHASE_MCAST);
+	aliases_start(s, true);
 	mcast_start(s, true);
 }
 
@@ -528,7 +529,7 @@ advance(struct sweeper *s)
 		} else {
 			s->run.failed = false; /* of the sweep before */
 			s->run.phase = PHASE_MCAST;
-			aliases_start(s);
+			aliases_start(s, false);
 			mcast_start(s, false);
 		}
 		return;
