@@ -11,6 +11,8 @@
  *
  * What comes while discovery goes on, from where no SM is known, waits till that is done.
  *
+ * An SM whose command is refused for what it was when it was last read is read again.
+ *
  * One Set a second is looked at of each SM; a repeated one is answered as it was.  Strangers are
  * refused with status 0x1c, once a second for all of them; the rest is dropped.
  */
@@ -224,6 +226,7 @@ on_control(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 		if (take_control(s, m, h, from))
 			return;
 		s->sm->counts.refused++;
+		sm_ask_back(s, m, node, port, true);
 	} else {
 		s->sm->counts.refused++;
 		refuse_stranger(s, m, h);
