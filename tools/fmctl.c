@@ -55,9 +55,11 @@ const struct verb fmctl_verbs[] = {
 	    { NULL }, false, "readback", NULL, fmctl_show_verdict, fmctl_judge_verdict },
 	{ "trouble", "", "what is wrong in the fabric, where, since when", NULL, { NULL }, false,
 	    NULL, NULL, fmctl_show_trouble, NULL },
-	{ "events", "[N]", "what happened lately, after event number N",
-	    "  N                    only events after that one\n", { "after" }, true, NULL, NULL,
-	    fmctl_show_events, NULL },
+	{ "events", "[--last=N] [--follow]", "what happened lately",
+	    "  --last=N             the last N (100)\n"
+	    "  --follow             and those that come, till Ctrl-C\n"
+	    "  after=N              only those behind event number N\n",
+	    { NULL }, false, "follow", NULL, fmctl_show_events, NULL },
 	{ "dist", "[status|peers|verify] ...", "where paths are published for hosts, and how far",
 	    "  status               that (default)\n"
 	    "  peers [RELAY,...]    the Redis servers below fmd's and their agents, and others at\n"
@@ -75,7 +77,7 @@ const struct verb fmctl_verbs[] = {
 	    "  --tables             read back what all switches and hosts hold of what fmd has\n"
 	    "                       written, and write again what is something else; waits for "
 	    "it\n",
-	    { "scope" }, false, "wait tables", NULL, fmctl_show_swept, NULL },
+	    { "scope" }, false, "wait tables", NULL, fmctl_show_swept, fmctl_judge_swept },
 	{ "drain", "[--dry-run]", "take up tables that wait for entries to be emptied",
 	    "  --dry-run            only tell which\n", { NULL }, false, "dry-run", NULL, NULL,
 	    NULL },
@@ -250,7 +252,16 @@ take_timeout(struct ask *a, const char *text, struct fm_error *err)
 	return 0;
 }
 
-enum { OPT_JSON = 256, OPT_SOCKET, OPT_STATE_DIR, OPT_TIMEOUT, OPT_FILE, OPT_AUTH_FILE, OPT_FLAGS };
+enum {
+	OPT_JSON = 256,
+	OPT_SOCKET,
+	OPT_STATE_DIR,
+	OPT_TIMEOUT,
+	OPT_FILE,
+	OPT_AUTH_FILE,
+	OPT_LAST,
+	OPT_FLAGS
+};
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
@@ -258,9 +269,10 @@ static const struct option long_options[] = {
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
 	{ "file", required_argument, NULL, OPT_FILE },
 	{ "auth-file", required_argument, NULL, OPT_AUTH_FILE },
+	{ "last", required_argument, NULL, OPT_LAST },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
-#define FIRST_FLAG 8 /* of single commands; all and wait are ours, the others the daemon's */
+#define FIRST_FLAG 9 /* of single commands; all, wait and follow are ours, others the daemon's */
 	{ "all", no_argument, NULL, OPT_FLAGS },
 	{ "trouble", no_argument, NULL, OPT_FLAGS + 1 },
 	{ "degraded", no_argument, NULL, OPT_FLAGS + 2 },
@@ -271,10 +283,45 @@ static const struct option long_options[] = {
 	{ "force", no_argument, NULL, OPT_FLAGS + 7 },
 	{ "insecure", no_argument, NULL, OPT_FLAGS + 8 },
 	{ "tables", no_argument, NULL, OPT_FLAGS + 9 },
+	{ "follow", no_argument, NULL, OPT_FLAGS + 10 },
 	{ "guid", no_argument, NULL, 'G' },
 	{ "lid", no_argument, NULL, 'L' },
 	{ 0 },
 };
+
+static int
+take_last(struct ask *a, const char *text, struct fm_error *err)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*end != '\0' || n < 1 || n > 1000)
+		return fm_fail(
+		    err, FM_E_CONFIG, "--last=%.40s: write 1..1000, how many events", text);
+	a->last = (unsigned)n;
+	return json_object_set_new(a->args, "last", json_integer((json_int_t)n));
+}
+
+/* What is no option, or one that lacks its value or takes none. */
+static int
+refuse_option(const char *word, struct fm_error *err)
+{
+	const char *given = strncmp(word, "--", 2) == 0 ? word + 2 : "";
+	struct suggestion s;
+	char name[32];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(given, "="), given);
+	suggest_init(&s, name);
+	for (const struct option *o = long_options; name[0] != '\0' && o->name != NULL; o++)
+		suggest_offer(&s, o->name);
+	if (suggest_best(&s) == NULL)
+		return fm_fail(err, FM_E_CONFIG, "%.60s is no option of fmctl; see --help", word);
+	if (strcmp(suggest_best(&s), name) == 0)
+		return fm_fail(err, FM_E_CONFIG, "--%s %s; see --help", name,
+		    strchr(given, '=') != NULL ? "takes no value" : "lacks its value");
+	return fm_fail(err, FM_E_CONFIG, "%.60s is no option of fmctl: did you mean --%s?", word,
+	    suggest_best(&s));
+}
 
 static bool
 is_flag(int option, unsigned *given)
@@ -313,6 +360,8 @@ take_option(struct ask *a, int option, unsigned *given, const char *word, struct
 	case OPT_AUTH_FILE:
 		a->auth_file = optarg;
 		return 0;
+	case OPT_LAST:
+		return take_last(a, optarg, err);
 	case 'h':
 		a->help = true;
 		return 0;
@@ -320,10 +369,7 @@ take_option(struct ask *a, int option, unsigned *given, const char *word, struct
 		puts("fmctl " PACKAGE_VERSION);
 		return 1;
 	default:
-		return is_flag(option, given)
-		    ? 0
-		    : fm_fail(err, FM_E_CONFIG,
-			  "%s is no option of fmctl, or lacks its value; see --help", word);
+		return is_flag(option, given) ? 0 : refuse_option(word, err);
 	}
 }
 
@@ -331,6 +377,10 @@ take_option(struct ask *a, int option, unsigned *given, const char *word, struct
 static int
 give_flag(struct ask *a, const char *flag, struct fm_error *err)
 {
+	const struct {
+		const char *flag;
+		bool *is_given;
+	} ours[] = { { "all", &a->all }, { "wait", &a->wait }, { "follow", &a->follow } };
 	const char *taken = a->verb != NULL && a->verb->flags != NULL ? a->verb->flags : "";
 	size_t len = strlen(flag);
 	char key[32];
@@ -342,10 +392,11 @@ give_flag(struct ask *a, const char *flag, struct fm_error *err)
 	if (*taken == '\0')
 		return fm_fail(err, FM_E_CONFIG, "%s takes no --%s: fmctl %s -h", a->command, flag,
 		    a->command);
-	a->all = a->all || strcmp(flag, "all") == 0;
-	a->wait = a->wait || strcmp(flag, "wait") == 0;
-	if (strcmp(flag, "all") == 0 || strcmp(flag, "wait") == 0)
-		return 0;
+	for (size_t i = 0; i < N_OF(ours); i++)
+		if (strcmp(flag, ours[i].flag) == 0) {
+			*ours[i].is_given = true;
+			return 0;
+		}
 	snprintf(key, sizeof(key), "%s", flag);
 	for (char *c = key; *c != '\0'; c++)
 		*c = *c == '-' ? '_' : *c;
@@ -362,6 +413,23 @@ refuse_opensm(const struct ask *a, const char *word, struct fm_error *err)
 		return 0;
 	return fm_fail(err, FM_E_CONFIG, "%s%s%s is of OpenSM's console: here it is %s", o->name,
 	    o->word != NULL ? " " : "", o->word != NULL ? o->word : "", o->here);
+}
+
+/* Options with values to the command that takes them. */
+static int
+check_values(const struct ask *a, struct fm_error *err)
+{
+	const struct {
+		const char *command, *option;
+		bool is_given;
+	} of[] = { { "dist", "file", a->file != NULL },
+		{ "dist", "auth-file", a->auth_file != NULL }, { "events", "last", a->last > 0 } };
+
+	for (size_t i = 0; i < N_OF(of); i++)
+		if (of[i].is_given && strcmp(a->command, of[i].command) != 0)
+			return fm_fail(err, FM_E_CONFIG, "%s takes no --%s: fmctl %s -h",
+			    a->command, of[i].option, a->command);
+	return 0;
 }
 
 static int
@@ -384,9 +452,8 @@ parse(struct ask *a, int argc, char *const argv[], struct fm_error *err)
 		return fm_fail(err, FM_E_CONFIG, "no command: fmctl --help lists them");
 	if (refuse_opensm(a, argv[optind + 1], err) != 0)
 		return (int)err->kind;
-	if ((a->file != NULL || a->auth_file != NULL) && strcmp(a->command, "dist") != 0)
-		return fm_fail(err, FM_E_CONFIG, "%s takes no --%s: fmctl %s -h", a->command,
-		    a->file != NULL ? "file" : "auth-file", a->command);
+	if (check_values(a, err) != 0)
+		return (int)err->kind;
 	for (unsigned i = FIRST_FLAG; rc == 0 && long_options[i].name != NULL; i++)
 		if (given & 1u << i)
 			rc = give_flag(a, long_options[i].name, err);
@@ -470,8 +537,12 @@ main(int argc, char *argv[])
 	if (rc == 0 && a.help)
 		show_help(&a);
 	else if (rc == 0 && (rc = fmctl_call(&a, &result, &err)) == 0 &&
-	    (rc = conclude(&a, &result, &code, &err)) == 0)
-		show(&a, result);
+	    (rc = conclude(&a, &result, &code, &err)) == 0) {
+		if (a.follow)
+			rc = fmctl_follow(&a, result, &err);
+		else
+			show(&a, result);
+	}
 	json_decref(result);
 	json_decref(a.args);
 	if (rc >= 0 && fm_standard_flush(&err) != 0)

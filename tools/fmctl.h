@@ -28,7 +28,8 @@ struct ask {
 	const char *file;	 /* of dist verify; NULL: not said */
 	const char *auth_file;	 /* of dist peers; NULL: not said */
 	unsigned timeout_s;	 /* 0: not said */
-	bool json, all, wait, help;
+	unsigned last;		 /* of events: so many; 0: not said */
+	bool json, all, wait, follow, help;
 };
 
 struct verb {
@@ -59,6 +60,9 @@ int fmctl_wait(
 /* ... until the turn of reading tables back has ended that `begun` speaks of. */
 int fmctl_wait_tables(
     const struct ask *a, const json_t *begun, int *code, json_t **result, struct fm_error *err);
+
+/* fmctl_follow.c: the events of an answer, then those that come, till fmd or who reads is gone. */
+int fmctl_follow(const struct ask *a, const json_t *shown, struct fm_error *err);
 
 /* fmctl_dist.c: a host's file against what the SA says, a new reference. */
 int fmctl_dist_verify(const struct ask *a, json_t **result, struct fm_error *err);
@@ -107,6 +111,8 @@ void fmctl_show_commands(const struct ask *a, const json_t *result, FILE *out);
 /* Something is wrong with the routes, or with what switches hold. */
 int fmctl_judge_verdict(const json_t *result);
 int fmctl_judge_dist(const json_t *result);
+/* FMD_EXIT_OTHER_MASTER: it was left to the master. */
+int fmctl_judge_swept(const json_t *result);
 int fmctl_judge_reload(const json_t *result);
 int fmctl_judge_path(const json_t *result);
 

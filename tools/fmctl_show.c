@@ -150,10 +150,25 @@ fmctl_show_ending(const struct ask *a, const json_t *result, FILE *out)
 		fmctl_print(result, out);
 }
 
+int
+fmctl_judge_swept(const json_t *result)
+{
+	return json_is_false(json_object_get(result, "asked_for")) ? FMD_EXIT_OTHER_MASTER
+								   : FMD_EXIT_OK;
+}
+
 /* What was read back, and how it ended; or of a sweep. */
 void
 fmctl_show_swept(const struct ask *a, const json_t *result, FILE *out)
 {
+	const char *other = fmctl_string(result, "other_sm");
+
+	if (fmctl_judge_swept(result) != FMD_EXIT_OK) {
+		fprintf(out,
+		    "Nothing is asked for: this fmd is %s, and sweeps are the master's%s%s.\n",
+		    fmctl_string(result, "sm_state"), *other != '\0' ? ": " : "", other);
+		return;
+	}
 	if (json_object_get(result, "turn") == NULL) {
 		fmctl_show_ending(a, result, out);
 		return;

@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "core/text/json_text.h"
+#include "core/text/suggest.h"
 #include "lib/log.h"
 
 struct client {
@@ -171,6 +172,20 @@ only_looks(const struct ctl_command *c, const json_t *args)
 }
 
 static int
+refuse_command(const struct ctl_command *commands, const char *name, struct fm_error *err)
+{
+	struct suggestion s;
+
+	suggest_init(&s, name);
+	for (; commands->name != NULL; commands++)
+		suggest_offer(&s, commands->name);
+	return suggest_best(&s) != NULL
+	    ? fm_fail(err, FM_E_CONFIG, "there is no command %.40s: did you mean %s?", name,
+		  suggest_best(&s))
+	    : fm_fail(err, FM_E_CONFIG, "there is no command %.40s: help lists them", name);
+}
+
+static int
 run_command(const struct client *from, const char *name, const json_t *args, json_t **result,
     struct fm_error *err)
 {
@@ -191,7 +206,7 @@ run_command(const struct client *from, const char *name, const json_t *args, jso
 		return check_args(c, args, err) != 0 ? (int)err->kind
 						     : c->run(s->arg, args, result, err);
 	}
-	return fm_fail(err, FM_E_CONFIG, "unknown command '%.40s': help lists them", name);
+	return refuse_command(s->commands, name, err);
 }
 
 /* A whole request line. */

@@ -489,12 +489,15 @@ static int
 run_events(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	const struct daemon *d = arg;
-	const json_t *given = json_object_get(args, "after");
-	json_int_t after = json_integer_value(given);
+	const json_t *given = json_object_get(args, "after"), *last = json_object_get(args, "last");
+	json_int_t after = json_integer_value(given), n = json_integer_value(last);
 
 	if (given != NULL && (!json_is_integer(given) || after < 0))
 		return fm_fail(err, FM_E_CONFIG, "after= is the number of an event, 0 or more");
-	return hand_out(events_json(d->events, (uint64_t)after, EVENTS_SHOWN), result, err);
+	if (last != NULL && n < 1)
+		return fm_fail(err, FM_E_CONFIG, "last= is how many events, 1 or more");
+	return hand_out(
+	    events_json(d->events, (uint64_t)after, n > 0 ? (size_t)n : EVENTS_SHOWN), result, err);
 }
 
 /* The number of the sweep that does what is asked for now: the one that runs began without. */
@@ -536,6 +539,17 @@ read_tables(struct daemon *d, json_t **result, struct fm_error *err)
 	    result, err);
 }
 
+/* Nothing is wrong with what was asked, nor with fmd. */
+static int
+leave_to_master(const struct daemon *d, json_t **result, struct fm_error *err)
+{
+	const char *other = sweeper_report(d->sweeper)->other;
+
+	return hand_out(json_pack("{s:b, s:s, s:o}", "asked_for", 0, "sm_state",
+			    ha_state_name(d->ha.state), "other_sm", json_text(other)),
+	    result, err);
+}
+
 static int
 run_sweep(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
@@ -556,8 +570,7 @@ run_sweep(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 		return fm_fail(err, FM_E_CONFIG, "a sweep is \"light\" or \"heavy\"%s%.40s",
 		    word != NULL ? ", not " : "", word != NULL ? word : "");
 	if (d->ha.state == WIRE_SM_STANDBY || d->ha.state == WIRE_SM_NOT_ACTIVE)
-		return fm_fail(err, FM_E_CONFIG, "this fmd is %s: sweeps are the master's",
-		    ha_state_name(d->ha.state));
+		return leave_to_master(d, result, err);
 	if (tables)
 		return read_tables(d, result, err);
 	sweeper_request(d->sweeper, scope, "asked for by fmctl");
@@ -687,7 +700,8 @@ static const struct ctl_command commands[] = {
 	{ "verify", "the verdict on the routes; readback: on what switches hold", run_verify,
 	    "readback", true },
 	{ "trouble", "what is wrong in the fabric, where, since when", run_trouble, "", true },
-	{ "events", "what happened lately; after=N: behind that one", run_events, "after", true },
+	{ "events", "what happened lately; after=N: behind that one; last=N: so many", run_events,
+	    "after last", true },
 	{ "progress", "which sweep runs, which ended last and how, what is unfinished",
 	    run_progress, "", true },
 	{ "dist", "where paths are published for hosts, and how far", run_dist, "", true },

@@ -106,6 +106,7 @@ offers "status" st
 offers "nodes" n
 offers "links" li
 offers "--degraded" links --d
+offers "--follow" events --f
 offers "node17 node18" path node1
 offers "leaf-1 leaf-2" links leaf
 offers "light" sweep l

@@ -14,6 +14,7 @@ fmctl() {
 	"$build/fmctl" --state-dir="$dir/state" "$@"
 }
 exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config=none --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
+fmd=$!
 await "$dir/fmd.out" "SUBNET UP"
 converged() { fmctl status --json | grep -q '"converged": true'; }
 until_true converged
@@ -73,3 +74,21 @@ fmsim_say unlink 'leaf-4[5]' >/dev/null
 fmsim_say unlink 'leaf-4[6]' >/dev/null
 await "$dir/fmd.out" 'lost: switch "leaf-4" (0x[0-9a-f]*) and its 4 hosts: "host-4-1", "host-4-2", "host-4-3", "host-4-4"'
 echo "ok: a leaf"
+
+# ---- the last ones, and those that come; each once, until fmd ends
+fmctl events --last=2 --json | python3 -c 'import json, sys; sys.exit(len(json.load(sys.stdin)) != 2)' || fail "not two events"
+fmctl events --last=1 --follow >"$dir/follow" 2>"$dir/follow.err" &
+follower=$!
+until_true test -s "$dir/follow"
+fmsim_say relink 'leaf-4[5]' >/dev/null
+await "$dir/follow" 'came: switch "leaf-4"'
+fmsim_say unlink 'host-1-4[1]' >/dev/null
+await "$dir/follow" 'lost: host "host-1-4"'
+kill "$fmd"
+wait "$fmd"
+rc=0
+wait "$follower" || rc=$?
+[ $rc = 1 ] && grep -q 'fmd' "$dir/follow.err" || fail "who follows ends with $rc: $(cat "$dir/follow.err")"
+numbers=$(sed 's/^ *\([0-9]*\) .*/\1/' "$dir/follow")
+[ "$numbers" = "$(seq "$(head -n 1 <<<"$numbers")" "$(tail -n 1 <<<"$numbers")")" ] || fail "not each event once: $(cat "$dir/follow")"
+echo "ok: events that come"

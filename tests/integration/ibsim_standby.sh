@@ -78,6 +78,12 @@ state_is standby || fail "fmd does not stay standby"
 [ "$(said "$dir/fmd.out" "another SM is or will be master: .*; standing by")" = 1 ] &&
 	[ "$(said "$dir/fmd.out" "is or will be master")" = 1 ] || fail "the master is told $(said "$dir/fmd.out" "is or will be master") times"
 "$build/fmctl" --socket="$dir/socket" status | grep -q '^state  *standby; other SM: "host-1-1"' || fail "the state is not that of a standby"
+for how in "sweep" "sweep light --wait" "sweep --tables"; do
+	rc=0
+	# shellcheck disable=SC2086
+	"$build/fmctl" --socket="$dir/socket" $how >"$dir/answer" 2>&1 || rc=$?
+	[ $rc = 4 ] && grep -q 'this fmd is standby, and sweeps are the master.s: "host-1-1"' "$dir/answer" || fail "fmctl $how exits with $rc: $(cat "$dir/answer")"
+done
 echo "ok: standby beside a better master"
 
 end -KILL "$osm"

@@ -144,7 +144,15 @@ refuses 'status has no part "nosuch", but as_read, ' status nosuch
 refuses "from is the number" nodes from=x
 refuses "links takes no nam, but name" links nam=x
 refuses "brackets hold numbers" nodes 'a[]'
-refuses "unknown command 'nosuch'" nosuch
+refuses "there is no command nosuch: help lists them" nosuch
+refuses "there is no command stats: did you mean status?" stats
+refuses "last= is how many events" events last=0
+refuses "--last=0: write 1..1000" events --last=0
+refuses "--truble is no option of fmctl: did you mean --trouble?" nodes --truble
+refuses "--last lacks its value" events --last
+refuses "--yes takes no value" reload --yes=1
+refuses "--nosuch is no option of fmctl; see" reload --nosuch
+refuses "nodes takes no --last" nodes --last 3
 rc=0
 fmctl status >/dev/full 2>err || rc=$?
 [ $rc = 1 ] && grep -q 'cannot write to standard output' err || fail "a full disk: $rc, $(cat err)"

@@ -208,7 +208,7 @@ START_TEST(a_refusal_keeps_its_kind)
 	ck_assert_int_eq(ctl_call(path, "fail", NULL, PATIENCE_S, &result, &err), FM_E_TOPOLOGY);
 	ck_assert_str_eq(err.msg, "no fabric in sight");
 	ck_assert_int_eq(ctl_call(path, "fial", NULL, PATIENCE_S, &result, &err), FM_E_CONFIG);
-	ck_assert_str_eq(err.msg, "unknown command 'fial': help lists them");
+	ck_assert_str_eq(err.msg, "there is no command fial: did you mean fail?");
 }
 END_TEST
 
