@@ -61,7 +61,7 @@ int fmctl_wait(
 int fmctl_wait_tables(
     const struct ask *a, const json_t *begun, int *code, json_t **result, struct fm_error *err);
 
-/* fmctl_follow.c: the events of an answer, then those that come, till fmd or who reads is gone. */
+/* fmctl_wait.c: the events of an answer, then those that come, till fmd or who reads is gone. */
 int fmctl_follow(const struct ask *a, const json_t *shown, struct fm_error *err);
 
 /* fmctl_dist.c: a host's file against what the SA says, a new reference. */
