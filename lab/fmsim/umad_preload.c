@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lab/fmsim/umad_client.h"
@@ -289,4 +290,43 @@ umad_get_issm_path(const char *ca_name, int portnum, char path[], int max)
 	if (port < 0)
 		return port;
 	return snprintf(path, (size_t)max, FMSIM_ISSM_PATH "%d", port) < max ? 0 : -ENAMETOOLONG;
+}
+
+/* -------------------------------------------------------------------- sysfs */
+
+/* state and sm_lid are all that programs read of it by themselves. */
+static int
+print_port(char *text, size_t size, const struct fmsim_port *p, const char *file)
+{
+	static const char *const states[] = { "NOP", "DOWN", "INIT", "ARMED", "ACTIVE" };
+
+	if (strcmp(file, SYS_PORT_SMLID) == 0)
+		return snprintf(text, size, "0x%x\n", p->sm_lid);
+	if (strcmp(file, SYS_PORT_STATE) == 0)
+		return snprintf(text, size, "%u: %s\n", p->state,
+		    p->state < 5 ? states[p->state] : "<unknown>");
+	return -1;
+}
+
+int
+fmsim_open_sysfs(const char *path)
+{
+	static const char ours[] = SYS_INFINIBAND "/" FMSIM_CA_NAME "/";
+	char file[32] = "", text[64];
+	struct fmsim_ca ca;
+	int port = 0, n = -1, fd;
+
+	if (strncmp(path, ours, sizeof(ours) - 1) != 0)
+		return -2;
+	if (sscanf(path + sizeof(ours) - 1, SYS_CA_PORTS_DIR "/%d/%31s", &port, file) == 2 &&
+	    look(&ca) >= 0 && has_port(&ca, port))
+		n = print_port(text, sizeof(text), &ca.ports[port], file);
+	fd = n > 0 ? memfd_create(file, MFD_CLOEXEC) : -1;
+	if (fd >= 0 && (write(fd, text, (size_t)n) != n || lseek(fd, 0, SEEK_SET) != 0)) {
+		close(fd);
+		fd = -1;
+	}
+	if (fd < 0)
+		errno = ENOENT;
+	return fd;
 }

@@ -23,5 +23,8 @@ int fmsim_do_call(struct fmsim_call *call, struct fmsim_ca *ca);
 /* Is there a CA of this name (NULL: any)?  The port to use for `port`, or a
  * negative errno. */
 int fmsim_find_port(const char *ca_name, int port);
+/* A file of sysfs with what the port has now, as the kernel writes it; a descriptor, -2: it is not
+ * of our adapter, or -1 and errno: we have no such file. */
+int fmsim_open_sysfs(const char *path);
 
 #endif

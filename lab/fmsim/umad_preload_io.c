@@ -497,6 +497,8 @@ open_next(const char *name, const char *path, int flags, mode_t mode)
 	open_fn *next = NULL;
 	int fd = open_issm(path);
 
+	if (fd == -2)
+		fd = fmsim_open_sysfs(path);
 	if (fd != -2)
 		return fd;
 	*(void **)&next = dlsym(RTLD_NEXT, name);
