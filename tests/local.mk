@@ -487,6 +487,7 @@ SCRIPT_TESTS = \
 	tests/integration/claims.sh \
 	tests/integration/dev_run.sh \
 	tests/integration/dist.sh \
+	tests/integration/dist_other_sm.sh \
 	tests/integration/dist_pair.sh \
 	tests/integration/dist_peers.sh \
 	tests/integration/dist_refused.sh \

@@ -2,6 +2,7 @@
 #include "core/redis/redis.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,6 +255,14 @@ read_answer(struct redis *r)
 			return NULL;
 		n_read += r->c->reader->len - had;
 	}
+}
+
+bool
+redis_has_answer(struct redis *r, unsigned ms)
+{
+	struct pollfd fd = { .fd = r->c->fd, .events = POLLIN };
+
+	return r->c->err != 0 || r->state != WELL || !send_all(r) || poll(&fd, 1, (int)ms) != 0;
 }
 
 redisReply *

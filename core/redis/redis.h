@@ -41,6 +41,10 @@ void redis_tell(struct redis *r, const char *format, ...);
  * of these answers is an error; FM_E_CONFIG where one is none, or beyond a limit. */
 redisReply *redis_answer(struct redis *r, struct fm_error *err);
 
+/* Sends what was told, and waits so long for an answer.  True: redis_answer() need not wait for its
+ * beginning, or tells what has failed. */
+bool redis_has_answer(struct redis *r, unsigned ms);
+
 /* Both; and of a command whose answer says no more than that it is done: 0, or err->kind. */
 redisReply *redis_ask(struct redis *r, struct fm_error *err, const char *format, ...);
 int redis_do(struct redis *r, struct fm_error *err, const char *format, ...);

@@ -14,6 +14,7 @@
 #include <getopt.h>
 #include <infiniband/umad.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 
 #include "config.h"
 #include "core/text/number.h"
+#include "core/wire/wire.h"
 #include "host/agent/source.h"
 #include "lib/hash.h"
 #include "lib/log.h"
@@ -31,20 +33,31 @@
 
 #define DEFAULT_FILE RUN_DIR "/paths"
 #define MOST_RELAYS 64
+#define LOOK_MS 2000  /* at what SM the ports obey */
+#define GRACE_MS 4000 /* an SM that takes over writes port by port, and publishes then */
+
+struct kernel_port {
+	char ca[UMAD_CA_NAME_LEN];
+	int number;
+};
 
 struct agent {
 	const char *file;
 	const char *relay[MOST_RELAYS];
+	uint64_t told[MOST_RELAYS]; /* hash of what was told of it last; 0: nothing, or that it
+				     * answers */
 	unsigned n_relays, at_relay;
 	unsigned poll_ms, backup_ms, jitter_ms;
 	bool insecure, once, has_login, guids_given;
 	struct relay_login login;
 	struct fm_rng rng;
 	struct replica replica;
-	struct paths_epoch written; /* to the file */
+	struct kernel_port at[REPLICA_MOST_OWN]; /* where the kernel has replica.own */
+	struct paths_epoch written;		 /* to the file */
 	const struct source_ops *ops;
-	void *source;	   /* NULL: none is open */
-	unsigned n_failed; /* relays in a row */
+	void *source;	     /* NULL: none is open */
+	unsigned n_failed;   /* relays in a row */
+	int64_t other_sm_ms; /* since when the ports obey another SM, 0: they do not */
 };
 
 /* There is nothing to be put away: a file is whole, or has not got its name yet. */
@@ -65,13 +78,25 @@ nap(unsigned ms)
 
 /* ------------------------------------------------------------------- ports */
 
+static int64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 static void
-add_port(struct agent *a, uint64_t guid)
+add_port(struct agent *a, uint64_t guid, const char *ca, int number)
 {
 	struct replica *r = &a->replica;
 
-	if (guid != 0 && r->n_own < REPLICA_MOST_OWN)
-		r->own[r->n_own++] = guid;
+	if (guid == 0 || r->n_own == REPLICA_MOST_OWN)
+		return;
+	snprintf(a->at[r->n_own].ca, UMAD_CA_NAME_LEN, "%s", ca);
+	a->at[r->n_own].number = number;
+	r->own[r->n_own++] = guid;
 }
 
 static void
@@ -83,7 +108,7 @@ find_ports_of(struct agent *a, const char *name)
 		return;
 	for (int p = 0; p < UMAD_CA_MAX_PORTS; p++)
 		if (ca.ports[p] != NULL && strcmp(ca.ports[p]->link_layer, "Ethernet") != 0)
-			add_port(a, be64toh(ca.ports[p]->port_guid));
+			add_port(a, be64toh(ca.ports[p]->port_guid), name, p);
 	umad_release_ca(&ca);
 }
 
@@ -99,6 +124,35 @@ find_ports(struct agent *a)
 	n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
 	for (int i = 0; i < n; i++)
 		find_ports_of(a, names[i]);
+}
+
+/* What its file has at its beginning, decimal or 0x...; 0: it cannot be read. */
+static unsigned
+kernel_number(const struct kernel_port *at, const char *file)
+{
+	char path[PATH_MAX], text[32] = "";
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), SYS_INFINIBAND "/%s/" SYS_CA_PORTS_DIR "/%d/%s", at->ca,
+	    at->number, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	return n > 0 ? (unsigned)strtoul(text, NULL, 0) : 0;
+}
+
+/* Two files a port, as this is done often.  Of a port that is not ACTIVE nothing is known: it has
+ * the LID of before. */
+static void
+find_sms(struct agent *a)
+{
+	for (unsigned i = 0; i < a->replica.n_own && !a->guids_given; i++)
+		a->replica.own_sm[i] = kernel_number(&a->at[i], SYS_PORT_STATE) == WIRE_PORT_ACTIVE
+		    ? (uint16_t)kernel_number(&a->at[i], SYS_PORT_SMLID)
+		    : 0;
 }
 
 /* ------------------------------------------------------------------ relays */
@@ -145,12 +199,15 @@ leave_relay(struct agent *a)
 	a->at_relay = (a->at_relay + 1) % a->n_relays;
 }
 
-/* The first failure of each is told, and then each time that all have failed. */
+/* A failure of a relay is told once, until it is another, or the relay has answered. */
 static void
 on_failure(struct agent *a, const struct fm_error *err)
 {
-	if (a->n_failed < a->n_relays || a->n_failed % a->n_relays == 0)
+	uint64_t hash = fm_hash_bytes(0, err->msg, strlen(err->msg)) | 1;
+
+	if (hash != a->told[a->at_relay])
 		log_warn("agent", "%s: %s", a->relay[a->at_relay], err->msg);
+	a->told[a->at_relay] = hash;
 	leave_relay(a);
 	a->n_failed++;
 	if (!a->once)
@@ -189,6 +246,45 @@ touch_file(const struct agent *a, unsigned age_s)
 	return utimensat(AT_FDCWD, a->file, age_s > 0 ? t : NULL, 0) == 0;
 }
 
+/* Who reads the file asks the SA, until it is touched or written. */
+static void
+make_stale(const struct agent *a)
+{
+	const struct timespec t[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
+
+	if (utimensat(AT_FDCWD, a->file, t, 0) != 0 && errno != ENOENT)
+		log_warn("agent", "%s stays fresh: %s", a->file, strerror(errno));
+}
+
+/* Is what we hold of the SM that our ports obey? */
+static int
+judge_sm(struct agent *a, struct fm_error *err)
+{
+	const struct replica *r = &a->replica;
+	int port = replica_other_sm(r);
+
+	if (port < 0) {
+		a->other_sm_ms = 0;
+		return 0;
+	}
+	if (a->other_sm_ms == 0)
+		a->other_sm_ms = now_ms();
+	if (!a->once && now_ms() - a->other_sm_ms < GRACE_MS)
+		return 0;
+	make_stale(a);
+	return fm_fail(err, FM_E_SYSTEM,
+	    "the port 0x%016" PRIx64 " obeys the SM at LID %u, which has not published what is "
+	    "there; %s is stale until a relay has the paths of that SM",
+	    r->own[port], r->own_sm[port], a->file);
+}
+
+static int
+look_at_sm(void *arg, struct fm_error *err)
+{
+	find_sms(arg);
+	return judge_sm(arg, err);
+}
+
 static int
 follow(struct agent *a, struct fm_error *err)
 {
@@ -196,20 +292,25 @@ follow(struct agent *a, struct fm_error *err)
 	int rc = a->ops->fetch(a->source, &a->replica, &whole, err);
 	unsigned age_s = rc == 0 && a->ops->age_s != NULL ? a->ops->age_s(a->source) : 0;
 
+	if (rc == 0)
+		rc = look_at_sm(a, err);
 	if (rc == 0 && a->replica.at.epoch != 0 && !touch_file(a, age_s))
 		rc = write_file(a, whole, err);
 	if (rc == 0 && a->replica.n_own > 0)
 		rc = a->ops->show(a->source, a->replica.own[0], a->replica.at, err);
 	if (rc == 0 && a->n_failed > 0)
 		log_info("agent", "%s answers", a->relay[a->at_relay]);
-	if (rc == 0)
-		a->n_failed = 0;
-	return rc;
+	if (rc != 0)
+		return rc;
+	a->n_failed = 0;
+	a->told[a->at_relay] = 0;
+	return 0;
 }
 
 static int
 run(struct agent *a)
 {
+	const struct source_watch watch = { .every_ms = LOOK_MS, .look = look_at_sm, .arg = a };
 	struct fm_error err = { 0 };
 	int rc = 0;
 
@@ -221,7 +322,8 @@ run(struct agent *a)
 		if (rc == 0 && a->once)
 			return a->replica.at.epoch != 0 ? 0 : 3;
 		if (rc == 0)
-			rc = a->ops->wait(a->source, &a->replica, a->poll_ms, &err);
+			rc = a->ops->wait(a->source, &a->replica, a->poll_ms,
+			    a->guids_given ? NULL : &watch, &err);
 		if (rc != 0)
 			on_failure(a, &err);
 		if (rc != 0 && a->once && a->n_failed >= a->n_relays)
@@ -346,7 +448,7 @@ take_option(struct agent *a, int c)
 			return bad_usage(
 			    "\"%s\" is no port GUID, as 0x0002c90300abcdef is", optarg);
 		a->guids_given = true;
-		add_port(a, guid);
+		add_port(a, guid, "", 0);
 		return 0;
 	case 'a':
 		return read_login(a, optarg);

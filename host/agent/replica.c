@@ -92,15 +92,21 @@ replica_patch(struct replica *r, uint64_t guid, size_t at, const void *bytes, si
 	return true;
 }
 
+/* False: it has not been fetched, or is none. */
+static bool
+subnet_of(const struct replica *r, struct blob_subnet *s)
+{
+	const struct replica_blob *b = &r->one[BLOB_SUBNET];
+
+	return b->bytes != NULL && blob_subnet_get(b->bytes, b->n, s);
+}
+
 static uint32_t
 lid_top(const struct replica *r)
 {
 	struct blob_subnet s;
 
-	if (r->one[BLOB_SUBNET].bytes == NULL ||
-	    !blob_subnet_get(r->one[BLOB_SUBNET].bytes, r->one[BLOB_SUBNET].n, &s))
-		return 0;
-	return s.lid_top;
+	return subnet_of(r, &s) ? s.lid_top : 0;
 }
 
 unsigned
@@ -131,6 +137,38 @@ is_own(const struct replica *r, uint64_t guid)
 		if (r->own[i] == guid)
 			return true;
 	return false;
+}
+
+/* A port that is gone, too: its SM may have given it another LID. */
+static bool
+has_port(const struct replica *r, uint64_t guid)
+{
+	uint32_t top = lid_top(r);
+	struct blob_port p;
+
+	for (uint32_t lid = 1; lid <= top; lid++)
+		if (port_at(r, lid, &p) && p.guid == guid)
+			return true;
+	return false;
+}
+
+int
+replica_other_sm(const struct replica *r)
+{
+	struct blob_subnet s;
+	struct blob_port sm;
+	int found = -1;
+
+	if (!subnet_of(r, &s) || s.sm_guid == 0)
+		return -1;
+	for (unsigned i = 0; i < r->n_own; i++) {
+		if (r->own_sm[i] == 0 || !has_port(r, r->own[i]))
+			continue; /* perhaps of another subnet */
+		if (port_at(r, r->own_sm[i], &sm) && sm.guid == s.sm_guid)
+			return -1;
+		found = found < 0 ? (int)i : found;
+	}
+	return found;
 }
 
 /* A row is that of a switch, whose number may be another than it was. */

@@ -30,7 +30,8 @@ struct replica_row {
 };
 
 struct replica {
-	uint64_t own[REPLICA_MOST_OWN]; /* [n_own] GUIDs of the host's ports */
+	uint64_t own[REPLICA_MOST_OWN];	   /* [n_own] GUIDs of the host's ports */
+	uint16_t own_sm[REPLICA_MOST_OWN]; /* MasterSMLID of each, 0: not known */
 	unsigned n_own;
 	struct paths_epoch at; /* 0, 0: nothing has been fetched */
 	char log_entry[64];    /* of Redis's stream, the last that is in it; "" */
@@ -53,6 +54,9 @@ unsigned replica_n_blocks(const struct replica *r);
 bool replica_find_rows(struct replica *r);
 /* Is it a row of ours, that has never been fetched, or has changed? */
 bool replica_wants(const struct replica *r, uint64_t guid, bool changed);
+/* The first of the host's ports in this subnet that obeys another SM than the one that has
+ * published it; -1: one obeys that, or of none it is known.  O(ports of the host * LIDs). */
+int replica_other_sm(const struct replica *r);
 /* The file of it all.  FM_E_RESOURCE, FM_E_SYSTEM. */
 int replica_write(const struct replica *r, const char *path, struct fm_error *err);
 

@@ -11,6 +11,13 @@
 #include "core/text/relay.h"
 #include "host/agent/replica.h"
 
+/* What is looked at while a source waits; a failure of look() ends the wait, and the source. */
+struct source_watch {
+	unsigned every_ms;
+	int (*look)(void *arg, struct fm_error *err);
+	void *arg;
+};
+
 struct source_ops {
 	/* where: what follows "files:" or "redis:"; login may be NULL. */
 	int (*open)(const char *where, const struct relay_login *login, void **source,
@@ -21,8 +28,10 @@ struct source_ops {
 	int (*fetch)(void *source, struct replica *r, bool *whole, struct fm_error *err);
 	/* Seconds before the last fetch that something came to it from who publishes; NULL: 0. */
 	unsigned (*age_s)(const void *source);
-	/* Until there is something newer, at most so long; both are no failure. */
-	int (*wait)(void *source, const struct replica *r, unsigned ms, struct fm_error *err);
+	/* Until there is something newer, at most so long; both are no failure.  watch may be
+	 * NULL. */
+	int (*wait)(void *source, const struct replica *r, unsigned ms,
+	    const struct source_watch *watch, struct fm_error *err);
 	/* Where others look (fmctl dist peers), this agent is at this epoch. */
 	int (*show)(void *source, uint64_t port_guid, struct paths_epoch at, struct fm_error *err);
 };

@@ -121,17 +121,24 @@ is_newer(const struct folder *f)
 
 /* The kernel tells of no change that another host has made: that is found when the wait is over. */
 static int
-folder_wait(void *source, const struct replica *r, unsigned ms, struct fm_error *err)
+folder_wait(void *source, const struct replica *r, unsigned ms, const struct source_watch *watch,
+    struct fm_error *err)
 {
 	struct folder *f = source;
 	struct pollfd fd = { .fd = f->watch, .events = POLLIN };
+	unsigned part = watch != NULL && watch->every_ms < ms ? watch->every_ms : ms;
 	char events[4096];
+	int rc = 0;
 
 	(void)r;
-	(void)err;
-	if (!is_newer(f) && poll(&fd, 1, (int)ms) > 0)
-		(void)!read(f->watch, events, sizeof(events));
-	return 0;
+	for (unsigned done = 0; rc == 0 && done < ms && !is_newer(f); done += part) {
+		if (poll(&fd, 1, (int)part) > 0) {
+			(void)!read(f->watch, events, sizeof(events));
+			return 0;
+		}
+		rc = watch != NULL ? watch->look(watch->arg, err) : 0;
+	}
+	return rc;
 }
 
 static int

@@ -181,15 +181,25 @@ take_log_of(struct relay *s, const struct replica *r, redisReply *reply, struct 
 }
 
 static int
-relay_wait(void *source, const struct replica *r, unsigned ms, struct fm_error *err)
+relay_wait(void *source, const struct replica *r, unsigned ms, const struct source_watch *watch,
+    struct fm_error *err)
 {
 	struct relay *s = source;
 	redisReply *reply;
+	int rc = 0;
 
 	if (s->last[0] == '\0' || s->next.epoch != r->at.epoch)
 		return 0; /* there is something to fetch */
 	redis_set_patience(s->redis, ms + ANSWER_TIME_MS);
-	reply = redis_ask(s->redis, err, "XREAD BLOCK %u STREAMS fmd:log %s", ms, s->last);
+	redis_tell(s->redis, "XREAD BLOCK %u STREAMS fmd:log %s", ms, s->last);
+	for (unsigned done = 0; watch != NULL && rc == 0 && done < ms; done += watch->every_ms) {
+		if (redis_has_answer(s->redis, watch->every_ms))
+			break;
+		rc = watch->look(watch->arg, err);
+	}
+	if (rc != 0)
+		return rc; /* nobody takes the answer: the source is closed */
+	reply = redis_answer(s->redis, err);
 	redis_set_patience(s->redis, ANSWER_TIME_MS);
 	return take_log_of(s, r, reply, err);
 }

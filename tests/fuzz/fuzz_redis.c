@@ -67,9 +67,18 @@ redisConnectWithTimeout(const char *host, int port, const struct timeval time)
 	return connect_to_input();
 }
 
+static int
+sees_nothing(void *arg, struct fm_error *err)
+{
+	(void)arg;
+	(void)err;
+	return 0;
+}
+
 static void
 ask_as_agent(void)
 {
+	static const struct source_watch watch = { .every_ms = 1, .look = sees_nothing };
 	struct replica r = { .own = { OWN_GUID }, .n_own = 1 };
 	struct fm_error err = { 0 };
 	bool whole;
@@ -85,7 +94,7 @@ ask_as_agent(void)
 			if (rc == 0)
 				rc = source_redis.show(source, OWN_GUID, r.at, &err);
 			if (rc == 0)
-				rc = source_redis.wait(source, &r, 1, &err);
+				rc = source_redis.wait(source, &r, 1, &watch, &err);
 		}
 		source_redis.close(source);
 		must(rc == 0 || err.msg[0] != '\0');

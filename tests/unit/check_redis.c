@@ -177,6 +177,35 @@ START_TEST(answers_are_read_to_the_last)
 }
 END_TEST
 
+START_TEST(an_answer_can_be_waited_for_in_parts)
+{
+	static const struct talk silent = { "", STAND_STILL, NULL, 0 },
+				 well = { "+OK\r\n", STAND_STILL, NULL, 0 },
+				 gone = { "", CLOSE, NULL, 0 };
+	static const struct talk *const each[] = { &silent, &well, &gone };
+	struct fm_error err = { 0 };
+	redisReply *reply;
+	struct redis *r;
+
+	talk = each[_i];
+	r = connect_to_it();
+	redis_tell(r, "PING");
+	if (talk == &silent) {
+		ck_assert(!redis_has_answer(r, 1));
+		ck_assert(!redis_has_answer(r, 1));
+	} else {
+		ck_assert(redis_has_answer(r, 60000));
+		reply = redis_answer(r, &err);
+		ck_assert((reply != NULL) == (talk == &well));
+		freeReplyObject(reply);
+	}
+	if (talk == &gone)
+		ck_assert(redis_has_answer(r, 60000)); /* which is the failure */
+	redis_close(r);
+	pthread_join(thread, NULL);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -188,6 +217,7 @@ main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, a_question_ends, 0, (int)(sizeof(talks) / sizeof(talks[0])));
 	tcase_add_loop_test(t, answers_are_read_to_the_last, 0, 2);
+	tcase_add_loop_test(t, an_answer_can_be_waited_for_in_parts, 0, 3);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -18,6 +18,8 @@
 #define SWITCH_B UINT64_C(0xb)
 #define OWN_A UINT64_C(0x100)
 #define OWN_B UINT64_C(0x200)
+#define SM UINT64_C(0x300)
+#define ELSEWHERE UINT64_C(0x400) /* a port in another subnet */
 
 static struct replica replica;
 static char folder[FOLDER_ROOM];
@@ -40,13 +42,21 @@ teardown(void)
 }
 
 static void
-put_subnet(void)
+put_subnet_of(uint64_t sm_guid)
 {
-	const struct blob_subnet s = { .schema = BLOB_SCHEMA, .lid_top = LID_TOP };
+	const struct blob_subnet s = {
+		.schema = BLOB_SCHEMA, .sm_guid = sm_guid, .lid_top = LID_TOP
+	};
 	uint8_t bytes[BLOB_SUBNET_BYTES];
 
 	blob_subnet_put(bytes, &s);
 	ck_assert(replica_put(&replica, BLOB_SUBNET, 0, bytes, sizeof(bytes)));
+}
+
+static void
+put_subnet(void)
+{
+	put_subnet_of(0);
 }
 
 /* The switches by their numbers. */
@@ -60,7 +70,7 @@ put_leaves(uint64_t first, uint64_t second)
 	ck_assert(replica_put(&replica, BLOB_LEAF, 0, bytes, sizeof(bytes)));
 }
 
-/* LID 1 hangs off leaf a, LID 2 off leaf b. */
+/* LID 1 hangs off leaf a, LID 2 off leaf b; LID 3 is the SM's. */
 static void
 put_ports(uint16_t a, uint16_t b)
 {
@@ -68,6 +78,7 @@ put_ports(uint16_t a, uint16_t b)
 
 	blob_port_put(bytes + BLOB_PORT_BYTES, &(struct blob_port){ .guid = OWN_A, .leaf = a });
 	blob_port_put(bytes + 2 * BLOB_PORT_BYTES, &(struct blob_port){ .guid = OWN_B, .leaf = b });
+	blob_port_put(bytes + 3 * BLOB_PORT_BYTES, &(struct blob_port){ .guid = SM });
 	ck_assert(replica_put(&replica, BLOB_PORT, 0, bytes, sizeof(bytes)));
 }
 
@@ -127,7 +138,82 @@ START_TEST(rows_are_no_more_than_a_host_can_need)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- whom ports obey */
+
+static int
+other_sm(uint64_t first, uint16_t its_sm, uint64_t second, uint16_t sm_of_it)
+{
+	replica.own[0] = first;
+	replica.own_sm[0] = its_sm;
+	replica.own[1] = second;
+	replica.own_sm[1] = sm_of_it;
+	return replica_other_sm(&replica);
+}
+
+START_TEST(a_port_may_obey_another_sm)
+{
+	put_subnet_of(SM);
+	put_ports(0, 1);
+	ck_assert_int_eq(other_sm(OWN_A, 3, OWN_B, 3), -1);
+	ck_assert_int_eq(other_sm(OWN_A, 2, OWN_B, 2), 0);
+	ck_assert_int_eq(other_sm(OWN_A, 0, OWN_B, 2), 1);
+	ck_assert_int_eq(other_sm(OWN_A, 2, OWN_B, 0), 0);
+	ck_assert_int_eq(other_sm(OWN_A, LID_TOP, OWN_B, 0), 0);
+	ck_assert_int_eq(other_sm(OWN_A, UINT16_MAX, OWN_B, 0), 0);
+	/* one that has not been told of the new one yet, or is told first */
+	ck_assert_int_eq(other_sm(OWN_A, 2, OWN_B, 3), -1);
+	ck_assert_int_eq(other_sm(OWN_A, 3, OWN_B, 2), -1);
+}
+END_TEST
+
+START_TEST(of_an_sm_that_is_not_known_nothing_is_said)
+{
+	ck_assert_int_eq(other_sm(OWN_A, 2, OWN_B, 2), -1);
+	put_subnet_of(SM);
+	ck_assert_int_eq(other_sm(OWN_A, 2, OWN_B, 2), -1);
+	put_ports(0, 1);
+	ck_assert_int_eq(other_sm(OWN_A, 0, OWN_B, 0), -1);
+	put_subnet_of(0);
+	ck_assert_int_eq(other_sm(OWN_A, 2, OWN_B, 2), -1);
+}
+END_TEST
+
+/* Its LIDs say nothing of those here. */
+START_TEST(a_port_of_another_subnet_says_nothing)
+{
+	put_subnet_of(SM);
+	put_ports(0, 1);
+	ck_assert_int_eq(other_sm(ELSEWHERE, 2, OWN_B, 3), -1);
+	ck_assert_int_eq(other_sm(ELSEWHERE, 2, OWN_B, 0), -1);
+	ck_assert_int_eq(other_sm(ELSEWHERE, 3, OWN_B, 2), 1);
+}
+END_TEST
+
 /* ------------------------------------------------------------------- a folder */
+
+/* The third time it has failed. */
+static int
+fail_at_last(void *arg, struct fm_error *err)
+{
+	unsigned *n = arg;
+
+	return ++*n < 3 ? 0 : fm_fail(err, FM_E_SYSTEM, "another SM rules");
+}
+
+START_TEST(what_is_looked_at_ends_the_wait)
+{
+	unsigned n = 0;
+	const struct source_watch watch = { .every_ms = 1, .look = fail_at_last, .arg = &n };
+	struct fm_error err = { 0 };
+	void *source;
+
+	ck_assert_int_eq(source_files.open(folder, NULL, &source, &err), 0);
+	ck_assert_int_eq(source_files.wait(source, &replica, 3600000, &watch, &err), FM_E_SYSTEM);
+	ck_assert_str_eq(err.msg, "another SM rules");
+	ck_assert_uint_eq(n, 3);
+	source_files.close(source);
+}
+END_TEST
 
 static void
 write_manifest(const void *bytes, size_t n, char path[160])
@@ -202,6 +288,10 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, rows_follow_their_switch);
 	tcase_add_test(tc, rows_are_no_more_than_a_host_can_need);
+	tcase_add_test(tc, a_port_may_obey_another_sm);
+	tcase_add_test(tc, of_an_sm_that_is_not_known_nothing_is_said);
+	tcase_add_test(tc, a_port_of_another_subnet_says_nothing);
+	tcase_add_test(tc, what_is_looked_at_ends_the_wait);
 	tcase_add_test(tc, a_blob_too_large_leaves_nothing);
 	tcase_add_test(tc, a_fifo_in_place_of_a_blob);
 	tcase_add_test(tc, a_fifo_in_place_of_the_manifest);
