@@ -4,18 +4,28 @@
  * the file $UMAD_COUNT_FILE, mapped, which may be read at any time: 64-bit
  * words [method][low byte of the attribute id].
  * Works the same for every program that uses libibumad, so that peers are
- * counted by one measure.
+ * counted by one measure.  What a program asks of the port it stands on never
+ * reaches a cable, and is not counted: fmd looks at its own port several times a
+ * second, and a count of that would hide that it is quiet.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <infiniband/umad.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 static atomic_ulong (*counts)[256];
+
+/* Is it a directed SMP of no hops? */
+static bool
+stays_at_home(const uint8_t *mad)
+{
+	return mad[1] == 0x81 && mad[7] == 0;
+}
 
 __attribute__((visibility("default"))) int
 umad_send(int portid, int agentid, void *umad, int length, int timeout_ms, int retries)
@@ -25,7 +35,7 @@ umad_send(int portid, int agentid, void *umad, int length, int timeout_ms, int r
 
 	if (next == NULL)
 		*(void **)&next = dlsym(RTLD_NEXT, "umad_send");
-	if (counts != NULL)
+	if (counts != NULL && !stays_at_home(mad))
 		atomic_fetch_add(&counts[mad[3]][mad[17]], 1);
 	return next(portid, agentid, umad, length, timeout_ms, retries);
 }
