@@ -83,16 +83,16 @@ const struct verb fmctl_verbs[] = {
 	    NULL },
 	{ "isolate", "[WHAT] [--yes] [--force] [--wait]",
 	    "take cables out of routing; without WHAT: those that are",
-	    "  WHAT                 switch:NAME, all its cables to switches, or link:NAME:PORT, "
-	    "the\n"
-	    "                       cable at a port of a switch; NAME may be a node GUID\n"
+	    "  WHAT                 switch:NAME, all its cables to switches, or link:NAME:PORT,\n"
+	    "                       the cable at a port of a switch; NAME may be a node GUID; or\n"
+	    "                       several switches at once: 'leaf-3*', @GROUP, system:GUID\n"
 	    "  --yes                do it; without it what it would do is told\n"
 	    "  --force              even where hosts are cut off\n"
 	    "  --wait               until no route leads over them; the exit code says how it "
 	    "ended\n",
 	    { "what" }, false, "yes force wait", NULL, fmctl_show_isolated, NULL },
 	{ "restore", "WHAT [--yes] [--wait]", "take isolated cables into routing again",
-	    "  WHAT                 as it was isolated: switch:NAME or link:NAME:PORT\n"
+	    "  WHAT                 as it was isolated, or several at once\n"
 	    "  --yes                do it; without it what it would do is told\n"
 	    "  --wait               until routes lead over them; the exit code says how it ended\n",
 	    { "what" }, false, "yes wait", NULL, fmctl_show_isolated, NULL },

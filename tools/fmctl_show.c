@@ -220,14 +220,32 @@ show_fullest(const json_t *r, FILE *out)
 		fprintf(out, "%" I " pairs that cables join would have no path.\n", n);
 }
 
+/* The first of n, behind a colon, and the end of the line. */
+static void
+list_names(const json_t *names, json_int_t n, FILE *out)
+{
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		const char *name = json_string_value(json_array_get(names, i));
+
+		fprintf(out, "%s %s", i > 0 ? "," : "", name != NULL ? name : "?");
+	}
+	fputs((size_t)n > json_array_size(names) ? ", ...\n" : "\n", out);
+}
+
 static void
 show_effect(const json_t *r, FILE *out)
 {
 	const json_t *hosts = json_object_get(r, "hosts");
 	bool restores = strcmp(fmctl_string(r, "command"), "restore") == 0;
 	json_int_t n = fmctl_number(r, restores ? "come_back" : "cut_off");
+	json_int_t n_switches = fmctl_number(r, "n_switches");
 
-	fprintf(out, "%s: %" I " cable%s", fmctl_string(r, "what"), fmctl_number(r, "cables"),
+	fprintf(out, "%s: ", fmctl_string(r, "what"));
+	if (n_switches > 1) {
+		fprintf(out, "%" I " switches:", n_switches);
+		list_names(json_object_get(r, "switches"), n_switches, out);
+	}
+	fprintf(out, "%" I " cable%s", fmctl_number(r, "cables"),
 	    fmctl_number(r, "cables") == 1 ? "" : "s");
 	if (restores)
 		fputs(" between switches may carry routes again\n", out);
@@ -240,13 +258,8 @@ show_effect(const json_t *r, FILE *out)
 	else if (n > 0)
 		fprintf(out, "%" I " port%s of hosts %s:", n, n == 1 ? "" : "s",
 		    restores ? "can be reached again" : "cut off");
-	for (size_t i = 0; n > 0 && i < json_array_size(hosts); i++) {
-		const char *name = json_string_value(json_array_get(hosts, i));
-
-		fprintf(out, "%s %s", i > 0 ? "," : "", name != NULL ? name : "?");
-	}
 	if (n > 0)
-		fputs((size_t)n > json_array_size(hosts) ? ", ...\n" : "\n", out);
+		list_names(hosts, n, out);
 	show_fullest(r, out);
 	if (json_is_false(json_object_get(r, "converged")))
 		fputs("Even now the subnet is not as it should be, or a sweep is under way (fmctl "

@@ -711,8 +711,8 @@ static const struct ctl_command commands[] = {
 	{ "drain", "take up tables that wait for entries to be emptied; dry_run: only tell",
 	    run_drain, "dry_run", false },
 	{ "isolate",
-	    "take cables out of routing: what \"switch:NAME\" or \"link:NAME:PORT\", without it a "
-	    "list; yes: do it; force: cut hosts off",
+	    "take cables out of routing: what \"switch:NAME\", \"link:NAME:PORT\", a pattern, "
+	    "@GROUP or system:GUID, without it a list; yes: do it; force: cut hosts off",
 	    run_isolate, "what yes force", true, "yes" },
 	{ "restore", "take them in again: what; yes: do it", run_restore, "what yes", true, "yes" },
 	{ "reload",

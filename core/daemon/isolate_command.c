@@ -9,151 +9,13 @@
 #include <string.h>
 
 #include "core/daemon/daemon.h"
+#include "core/inventory/isolated_read.h"
 #include "core/route/trial.h"
 #include "core/text/json_text.h"
-#include "core/text/number.h"
+#include "lib/hash.h"
 #include "lib/log.h"
 
-#define HOSTS_NAMED 100 /* in an answer */
-#define SWITCHES_NAMED 3
-
-/* ------------------------------------------------------------------- who */
-
-static bool
-is_called(const char *name, const char *word, bool first_word)
-{
-	size_t len = first_word ? strcspn(name, " ") : strlen(name);
-
-	return strlen(word) == len && memcmp(name, word, len) == 0;
-}
-
-/* Switches of that name; the slot of the last, list: the first of their names and GUIDs. */
-static unsigned
-find_called(const struct inventory *inv, const char *word, bool first_word, uint32_t *slot,
-    char *list, size_t size)
-{
-	unsigned n = 0;
-	size_t at = 0;
-
-	for (uint32_t i = 0; i < inv->nodes.n; i++) {
-		const struct inv_node *node = inv_node(inv, i);
-
-		if (!inv_is_switch(node) || !node->present ||
-		    (!is_called(node->name, word, first_word) &&
-			!is_called(node->desc, word, first_word)))
-			continue;
-		*slot = i;
-		if (n++ < SWITCHES_NAMED && at < size)
-			at += (size_t)snprintf(list + at, size - at, "%s0x%016" PRIx64 " (%.24s)",
-			    n > 1 ? ", " : "", node->guid, node->name);
-	}
-	if (n > SWITCHES_NAMED && at < size)
-		snprintf(list + at, size - at, ", ...");
-	return n;
-}
-
-/* The switch of this name or node GUID.  One that is not there counts by its GUID. */
-static int
-find_switch(const struct inventory *inv, const char *word, uint64_t *guid, struct fm_error *err)
-{
-	uint32_t slot = INV_NONE;
-	char list[200] = "";
-	unsigned n;
-
-	if (strncmp(word, "0x", 2) == 0 && number_parse(word, guid) && *guid != 0)
-		return 0;
-	n = find_called(inv, word, false, &slot, list, sizeof(list));
-	if (n == 0)
-		n = find_called(inv, word, true, &slot, list, sizeof(list));
-	if (n == 0)
-		return fm_fail(
-		    err, FM_E_CONFIG, "\"%.80s\" is no name or node GUID of a switch", word);
-	if (n > 1)
-		return fm_fail(
-		    err, FM_E_CONFIG, "\"%.24s\" is %u switches: write a GUID: %s", word, n, list);
-	*guid = inv_node(inv, slot)->guid;
-	return 0;
-}
-
-/* What is isolated under a name, whoever has that name now: a switch that is gone, or has been
- * replaced since.  False: none, or several, have it. */
-static bool
-find_kept(const struct isolated *set, const char *word, unsigned port, uint64_t *guid)
-{
-	unsigned n = 0;
-
-	for (int first_word = 0; n == 0 && first_word < 2; first_word++)
-		for (size_t i = 0; i < set->items.n; i++) {
-			const struct isolated_item *item = &set->items.item[i];
-
-			if (item->port != port || item->name[0] == '\0' ||
-			    !is_called(item->name, word, first_word != 0))
-				continue;
-			*guid = item->guid;
-			n++;
-		}
-	return n == 1;
-}
-
-/* "switch:NAME", "link:NAME:PORT".  kept: what may be meant by the name that it had, or NULL. */
-static int
-read_item(const struct inventory *inv, const char *text, const struct isolated *kept,
-    struct isolated_item *item, struct fm_error *err)
-{
-	static const char form[] = "write switch:NAME or link:NAME:PORT, of a switch by its name "
-				   "or node GUID";
-	const char *name = strchr(text, ':'), *colon = strrchr(text, ':');
-	uint64_t port = 0;
-	char word[128];
-	size_t len;
-	int rc;
-
-	*item = (struct isolated_item){ 0 };
-	if (name == NULL)
-		return fm_fail(err, FM_E_CONFIG, "\"%.80s\": %s", text, form);
-	name++;
-	if (strncmp(text, "switch:", 7) == 0)
-		colon = text + strlen(text);
-	else if (strncmp(text, "link:", 5) != 0 || colon < name ||
-	    !number_parse(colon + 1, &port) || port == 0 || port > 254)
-		return fm_fail(
-		    err, FM_E_CONFIG, "\"%.80s\": %s, and a port from 1 to 254", text, form);
-	len = (size_t)(colon - name);
-	if (len == 0 || len >= sizeof(word))
-		return fm_fail(err, FM_E_CONFIG, "\"%.80s\": %s", text, form);
-	memcpy(word, name, len);
-	word[len] = '\0';
-	item->port = (uint8_t)port;
-	rc = find_switch(inv, word, &item->guid, err);
-	if (kept != NULL && (rc != 0 || !isolated_has(kept, item->guid, item->port)) &&
-	    find_kept(kept, word, item->port, &item->guid))
-		return 0;
-	return rc;
-}
-
-/* Is there a cable that it names? */
-static int
-find_cables(const struct inventory *inv, const struct isolated_item *item, struct fm_error *err)
-{
-	uint32_t slot = inv_find(inv, item->guid);
-	const struct inv_node *n = slot != INV_NONE ? inv_node(inv, slot) : NULL;
-	const struct inv_port *p;
-
-	if (n == NULL || !n->present || !inv_is_switch(n))
-		return fm_fail(
-		    err, FM_E_CONFIG, "there is no switch of GUID 0x%016" PRIx64, item->guid);
-	if (item->port == 0)
-		return 0;
-	p = item->port <= n->n_ports ? &n->ports[item->port] : NULL;
-	if (p == NULL || p->edge != EDGE_LINKED)
-		return fm_fail(
-		    err, FM_E_CONFIG, "%.80s port %u has no cable that is up", n->name, item->port);
-	if (!inv_is_switch(inv_node(inv, p->peer)))
-		return fm_fail(err, FM_E_CONFIG,
-		    "%.80s port %u leads to host %.80s: only cables between switches are isolated",
-		    n->name, item->port, inv_node(inv, p->peer)->name);
-	return 0;
-}
+#define NAMED 100 /* hosts, and switches, in an answer */
 
 /* ---------------------------------------------------------------- the effect */
 
@@ -245,7 +107,7 @@ look_at_port(const struct daemon *d, uint32_t slot, unsigned port, const struct 
 	e->n_reached += is[slot];
 	if (was[slot] == is[slot])
 		return;
-	if (e->n_hosts++ < HOSTS_NAMED)
+	if (e->n_hosts++ < NAMED)
 		json_array_append_new(e->hosts, json_text(far->name));
 }
 
@@ -280,9 +142,8 @@ find_effect(
 struct foretelling {
 	struct trial *trial;
 	struct conf *conf; /* whose chain it goes by */
-	struct isolated_item item;
-	bool restores;
-	uint64_t plan; /* number of the one in force */
+	uint64_t mark;	   /* of the set that there would be */
+	uint64_t plan;	   /* number of the one in force */
 };
 
 void
@@ -298,10 +159,19 @@ daemon_forget_foretold(struct daemon *d)
 
 /* What is asked: the set that there would be, and why. */
 struct wish {
-	struct isolated to;
-	struct isolated_item item;
+	struct isolated to, named;
 	bool restores;
 };
+
+static uint64_t
+mark_of(const struct isolated *set)
+{
+	uint64_t mark = set->items.n;
+
+	for (size_t i = 0; i < set->items.n; i++)
+		mark = fm_mix64(fm_mix64(mark ^ set->items.item[i].guid) + set->items.item[i].port);
+	return mark;
+}
 
 static int
 begin_trial(struct daemon *d, const struct wish *w, bool cuts_off, struct fm_error *err)
@@ -326,10 +196,9 @@ begin_trial(struct daemon *d, const struct wish *w, bool cuts_off, struct fm_err
 		.linger_ms = set.lid_linger_ms,
 		.drain = set.drain,
 		.rebalance = set.rebalance };
-	*f = (struct foretelling){ .conf = conf_get(d->conf),
-		.item = w->item,
-		.restores = w->restores,
-		.plan = plan->number };
+	*f = (struct foretelling){
+		.conf = conf_get(d->conf), .mark = mark_of(&w->to), .plan = plan->number
+	};
 	d->foretold = f;
 	rc = sweeper_snapshot_as(d->sweeper, &w->to, &q.snap, err);
 	if (rc == 0 && (f->trial = trial_start(d->worker, &d->router, &q, err)) == NULL)
@@ -363,8 +232,7 @@ trial_json(const struct trial_result *r)
 static bool
 is_foretold(const struct foretelling *f, const struct wish *w, uint64_t plan)
 {
-	return f->item.guid == w->item.guid && f->item.port == w->item.port &&
-	    f->restores == w->restores && f->plan == plan;
+	return f->mark == mark_of(&w->to) && f->plan == plan;
 }
 
 /* The fullest link before and after; NULL: ask again, it is being found. */
@@ -449,72 +317,69 @@ list(const struct daemon *d, json_t **result, struct fm_error *err)
 	return *result != NULL ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
 }
 
+static uint32_t
+count_switches(const struct wish *w)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < w->named.items.n; i++)
+		n += w->named.items.item[i].port == 0;
+	return n;
+}
+
 /* It is kept first, so that a restart knows no less than the switches. */
 static int
-take(
-    struct daemon *d, struct isolated *to, const char *verb, const char *what, struct fm_error *err)
+take(struct daemon *d, struct wish *w, const char *what, struct fm_error *err)
 {
 	struct isolated before = d->isolated;
-	char reason[120];
-	int rc = isolated_save(d->isolated_path, to, err);
+	uint32_t n = count_switches(w);
+	char reason[120], many[32] = "";
+	int rc = isolated_save(d->isolated_path, &w->to, err);
 
 	if (rc != 0)
 		return rc;
-	d->isolated = *to;
-	*to = before;
-	snprintf(reason, sizeof(reason), "fmctl %s %.80s", verb, what);
+	d->isolated = w->to;
+	w->to = before;
+	if (n > 1)
+		snprintf(many, sizeof(many), ": %" PRIu32 " switches", n);
+	snprintf(reason, sizeof(reason), "fmctl %s %.70s%s", w->restores ? "restore" : "isolate",
+	    what, many);
 	events_add(d->events, FM_LOG_NOTICE, "daemon", NULL, "%s", reason);
 	sweeper_request(d->sweeper, SWEEP_NAMED, reason);
 	daemon_wake(d);
 	return 0;
 }
 
-/* A cable that is isolated by its other end is meant by that. */
-static void
-take_kept_end(const struct daemon *d, struct isolated_item *item)
-{
-	const struct inventory *inv = sweeper_inventory(d->sweeper);
-	uint32_t slot = inv_find(inv, item->guid);
-	const struct inv_node *n = slot != INV_NONE ? inv_node(inv, slot) : NULL;
-	const struct inv_port *p;
-	uint64_t far;
-
-	if (n == NULL || item->port == 0 || item->port > n->n_ports ||
-	    isolated_has(&d->isolated, item->guid, item->port))
-		return;
-	p = &n->ports[item->port];
-	if (p->edge != EDGE_LINKED)
-		return;
-	far = inv_node(inv, p->peer)->guid;
-	if (p->peer_port != 0 && isolated_has(&d->isolated, far, p->peer_port))
-		*item = (struct isolated_item){ .guid = far, .port = p->peer_port };
-}
-
 /* The set as it would be. */
 static int
 make_set(const struct daemon *d, const char *what, struct wish *w, struct fm_error *err)
 {
-	const struct inventory *inv = sweeper_inventory(d->sweeper);
-	struct isolated_item *item = &w->item;
-	int rc = read_item(inv, what, w->restores ? &d->isolated : NULL, item, err);
+	const struct plan *plan = sweeper_plan(d->sweeper);
+	const struct isolated_places at = { .inv = sweeper_inventory(d->sweeper),
+		.snap = plan != NULL ? plan->snap : NULL,
+		.groups = d->conf->regions.groups,
+		.now = &d->isolated };
+	int rc = isolated_read(&at, what, w->restores, &w->named, err);
 
-	if (rc == 0 && !w->restores)
-		rc = find_cables(inv, item, err);
 	if (rc != 0)
 		return rc;
-	take_kept_end(d, item);
-	if (isolated_has(&d->isolated, item->guid, item->port) != w->restores)
-		return fm_fail(err, FM_E_CONFIG, "%.100s is %s", what,
-		    w->restores ? "not isolated: fmctl isolate lists what is" : "isolated already");
 	if (!isolated_copy(&w->to, &d->isolated) ||
-	    (!w->restores && !isolated_add(&w->to, item->guid, item->port)))
+	    (!w->restores && !isolated_copy(&w->to, &w->named)))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for isolated cables");
-	if (w->restores)
-		isolated_remove(&w->to, item->guid, item->port);
-	else
-		isolated_name(
-		    &w->to, item->guid, item->port, inv_node(inv, inv_find(inv, item->guid))->name);
+	for (size_t i = 0; w->restores && i < w->named.items.n; i++)
+		isolated_remove(&w->to, w->named.items.item[i].guid, w->named.items.item[i].port);
 	return 0;
+}
+
+static json_t *
+switches_json(const struct wish *w)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < w->named.items.n && i < NAMED; i++)
+		if (w->named.items.item[i].port == 0)
+			json_array_append_new(all, json_text(w->named.items.item[i].name));
+	return all;
 }
 
 /* asked_for: it is done, and nothing more is foretold. */
@@ -524,9 +389,10 @@ effect_json(struct daemon *d, const char *what, const struct wish *w, const stru
 {
 	json_t *fullest = asked_for ? json_null() : foretell(d, w, !w->restores && e->n_hosts > 0);
 
-	return json_pack("{s:s, s:o, s:b, s:i, s:I, s:i, s:O, s:s, s:o, s:I}", "command",
-	    w->restores ? "restore" : "isolate", "what", json_text(what), "asked_for",
-	    (int)asked_for, "cables", (int)e->n_cables, "routes", (json_int_t)e->n_routes,
+	return json_pack("{s:s, s:o, s:o, s:i, s:b, s:i, s:I, s:i, s:O, s:s, s:o, s:I}", "command",
+	    w->restores ? "restore" : "isolate", "what", json_text(what), "switches",
+	    switches_json(w), "n_switches", (int)count_switches(w), "asked_for", (int)asked_for,
+	    "cables", (int)e->n_cables, "routes", (json_int_t)e->n_routes,
 	    w->restores ? "come_back" : "cut_off", (int)e->n_hosts, "hosts", e->hosts, "state",
 	    fullest != NULL ? "done" : "judging", "fullest",
 	    fullest != NULL ? fullest : json_null(), "sweep",
@@ -555,7 +421,7 @@ change(struct daemon *d, const json_t *args, bool restores, json_t **result, str
 	if (rc == 0 && yes && !restores)
 		rc = judge(&e, force, err);
 	if (rc == 0 && yes)
-		rc = take(d, &w.to, restores ? "restore" : "isolate", what, err);
+		rc = take(d, &w, what, err);
 	if (rc == 0) {
 		*result = effect_json(d, what, &w, &e, yes);
 		if (*result == NULL)
@@ -563,6 +429,7 @@ change(struct daemon *d, const json_t *args, bool restores, json_t **result, str
 	}
 	json_decref(e.hosts);
 	isolated_fini(&w.to);
+	isolated_fini(&w.named);
 	return rc;
 }
 
@@ -574,7 +441,7 @@ daemon_isolate(struct daemon *d, const json_t *args, json_t **result, struct fm_
 	if (what == NULL)
 		return list(d, result, err);
 	if (!json_is_string(what))
-		return fm_fail(err, FM_E_CONFIG, "write switch:NAME or link:NAME:PORT");
+		return fm_fail(err, FM_E_CONFIG, "write " ISOLATED_FORMS);
 	return change(d, args, false, result, err);
 }
 
@@ -583,7 +450,7 @@ daemon_restore(struct daemon *d, const json_t *args, json_t **result, struct fm_
 {
 	if (!json_is_string(json_object_get(args, "what")))
 		return fm_fail(err, FM_E_CONFIG,
-		    "write switch:NAME or link:NAME:PORT: fmctl isolate lists what is isolated");
+		    "write " ISOLATED_FORMS "; fmctl isolate lists what is isolated");
 	return change(d, args, true, result, err);
 }
 

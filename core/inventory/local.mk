@@ -7,6 +7,8 @@ CORE_SOURCES += \
 	core/inventory/inventory.h \
 	core/inventory/isolated.c \
 	core/inventory/isolated.h \
+	core/inventory/isolated_read.c \
+	core/inventory/isolated_read.h \
 	core/inventory/news.c \
 	core/inventory/news.h \
 	core/inventory/news_internal.h \

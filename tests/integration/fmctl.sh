@@ -112,8 +112,8 @@ offers "leaf-1 leaf-2" links leaf
 offers "light" sweep l
 offers "" links "" # not all that there are
 offers "--timeout=" --ti
-offers "switch: link:" isolate ""
-offers "switch:" isolate s
+offers "switch: link: system:" isolate ""
+offers "switch: system: spine-1 spine-2" isolate s
 offers "leaf-1 leaf-2" isolate switch : le
 offers "" isolate switch : node1 # of switches only
 offers "spine-1" isolate link : spine-1

@@ -106,8 +106,14 @@ refused() { # WORDS COMMAND...
 	exits 2 "$@"
 	says "$words"
 }
-refused "write switch:NAME or link:NAME:PORT" isolate spine-1
-refused "write switch:NAME or link:NAME:PORT" isolate link:spine-1
+refused "write switch:NAME, link:NAME:PORT, or several" isolate switch:
+refused "write link:NAME:PORT" isolate link:spine-1
+refused "\"swich:spine-1\" is no name" isolate swich:spine-1
+refused "spine-9\* names no switch" isolate 'spine-9*'
+refused "host-\* names no switch" isolate 'host-*'
+refused "there is no group nosuch" isolate @nosuch
+refused "brackets hold numbers" isolate 'spine-[x]'
+refused "none of these switches is isolated" restore 'spine-*'
 refused "a port from 1 to 254" isolate link:spine-1:0
 refused "a port from 1 to 254" isolate link:spine-1:x
 refused "\"spine-9\" is no name or node GUID of a switch" isolate switch:spine-9
@@ -160,3 +166,38 @@ echo "cable 7" >"$dir/state/isolated"
 	fail "fmd starts with a damaged list of isolated cables"
 grep -q "isolated:1: a line is 'switch GUID" "$dir/fmd.out" || fail "$(cat "$dir/fmd.out")"
 echo "ok: a damaged list"
+
+# ---- several at once: one set, one sweep
+"$build/fmroute" gen pgft 2 4,4 1,4 1,1 >"$dir/net" || exit 1
+one=$(sed -n '/^switchguid/ { s/.*=\(0x[0-9a-f]*\)(.*/\1/; h; }; /^Switch.*\t.*"spine-1"[ \t]*#/ { x; p; q; }' "$dir/net")
+two=$(sed -n '/^switchguid/ { s/.*=\(0x[0-9a-f]*\)(.*/\1/; h; }; /^Switch.*\t.*"spine-2"[ \t]*#/ { x; p; q; }' "$dir/net")
+sed -i "s/^sysimgguid=$two$/sysimgguid=$one/" "$dir/net" # both are one director
+printf 'sweep_interval = 0\ngroup "planes" { members = { "spine-[2-3]" } }\n' >"$dir/several.conf"
+"$build/fmd" --transport=sim:"$dir/net" --config="$dir/several.conf" --state-dir="$dir/several" >"$dir/several.out" 2>&1 &
+fmd=$!
+await "$dir/several.out" "SUBNET UP"
+fmctl() {
+	"$build/fmctl" --state-dir="$dir/several" "$@"
+}
+n_isolated() {
+	fmctl isolate | grep -c '^switch '
+}
+exits 0 isolate "system:$one"
+says "^system:$one: 2 switches: spine-1, spine-2$" "^8 cables between switches, " "^No host is cut off.$"
+exits 0 isolate "system:$one" --yes --wait
+[ "$(n_isolated)" = 2 ] || fail "not a director: $(fmctl isolate)"
+grep -q "fmctl isolate system:$one: 2 switches" "$dir/several.out" || fail "the log does not say how many"
+refused "system:$one: all of these switches are isolated already" isolate "system:$one" --yes
+exits 0 isolate @planes # spine-2 is already
+says "^@planes: 4 cables between switches"
+exits 0 isolate @planes --yes --wait
+[ "$(n_isolated)" = 3 ] || fail "not a group: $(fmctl isolate)"
+exits 0 verify --readback
+refused "fmd itself would be cut off\|ports of hosts would be cut off" isolate 'spine-*' --yes
+[ "$(n_isolated)" = 3 ] || fail "what is refused is done: $(fmctl isolate)"
+before=$(fmctl progress --json | sed -n 's/.*"ended": \([0-9]*\).*/\1/p')
+exits 0 restore 'switch:spine-*' --yes --wait
+[ $(($(fmctl progress --json | sed -n 's/.*"ended": \([0-9]*\).*/\1/p') - before)) = 1 ] || fail "not one sweep: $(cat "$dir/several.out")"
+exits 0 isolate
+says "^none$"
+echo "ok: several at once"
