@@ -61,7 +61,8 @@ fm_hash_bytes(uint64_t seed, const void *bytes, size_t n)
 		h ^= h >> 29;
 	}
 	word = 0;
-	memcpy(&word, at, n);
+	if (n > 0) /* there may be no bytes at all */
+		memcpy(&word, at, n);
 	return fm_mix64(h ^ word);
 }
 
