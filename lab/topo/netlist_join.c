@@ -3,7 +3,7 @@
  * The second half of reading a fabric file: every node is known, now ports
  * find each other.  A cable that only one side shows is completed, as ibsim
  * does, and reported; two sides that contradict each other are an error.
- * Then GUIDs are checked for duplicates, invented where the file is silent,
+ * Then GUIDs that another node has are told and forgotten, GUIDs are invented where none is,
  * and aggregation nodes are recognised.  O(ports).
  */
 #include <ctype.h>
@@ -18,13 +18,38 @@
 
 #define MAX_REMARKS 8 /* of a kind; then a count */
 
-static uint64_t
-hash_id(const char *id, size_t len)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
+/* What tells one id from another.  Of an id made of a GUID zeros in front, and 0x, do not:
+ * "H-2c903" is "H-000000000002c903". */
+struct id_key {
+	char type; /* S, H or R of a GUID; 0: any other id */
+	const char *at;
+	size_t len;
+};
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)id[i]) * UINT64_C(0x100000001b3);
+static struct id_key
+key_of(const char *id, size_t len)
+{
+	const char *at = id + 2, *end = id + len;
+
+	if (len < 3 || strchr("SHR", id[0]) == NULL || id[1] != '-')
+		return (struct id_key){ 0, id, len };
+	if (end - at > 2 && at[0] == '0' && at[1] == 'x')
+		at += 2;
+	for (const char *c = at; c < end; c++)
+		if (!isxdigit((unsigned char)*c))
+			return (struct id_key){ 0, id, len };
+	while (end - at > 1 && *at == '0')
+		at++;
+	return (struct id_key){ id[0], at, (size_t)(end - at) };
+}
+
+static uint64_t
+hash_key(struct id_key k)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (unsigned char)k.type;
+
+	for (size_t i = 0; i < k.len; i++)
+		h = (h ^ (unsigned char)k.at[i]) * UINT64_C(0x100000001b3);
 	return fm_mix64(h);
 }
 
@@ -32,24 +57,30 @@ hash_id(const char *id, size_t len)
 uint32_t
 parse_find(const struct parse *ps, const char *id, size_t len)
 {
-	uint64_t key = hash_id(id, len);
+	struct id_key want = key_of(id, len);
+	uint64_t hash = hash_key(want);
 	uint32_t node;
 
-	while ((node = fm_hash_find(&ps->ids, key++)) != FM_HASH_NONE)
-		if (strlen(ps->nl.nodes[node].id) == len &&
-		    memcmp(ps->nl.nodes[node].id, id, len) == 0)
+	while ((node = fm_hash_find(&ps->ids, hash++)) != FM_HASH_NONE) {
+		const char *other = ps->nl.nodes[node].id;
+		struct id_key has = key_of(other, strlen(other));
+
+		if (has.type == want.type && has.len == want.len &&
+		    memcmp(has.at, want.at, want.len) == 0)
 			return node;
+	}
 	return NETLIST_NONE;
 }
 
 bool
 parse_remember(struct parse *ps, uint32_t node)
 {
-	uint64_t key = hash_id(ps->nl.nodes[node].id, strlen(ps->nl.nodes[node].id));
+	const char *id = ps->nl.nodes[node].id;
+	uint64_t hash = hash_key(key_of(id, strlen(id)));
 
-	while (fm_hash_find(&ps->ids, key) != FM_HASH_NONE)
-		key++;
-	return fm_hash_put(&ps->ids, key, node);
+	while (fm_hash_find(&ps->ids, hash) != FM_HASH_NONE)
+		hash++;
+	return fm_hash_put(&ps->ids, hash, node);
 }
 
 /* ------------------------------------------------------------------ cables */
@@ -194,22 +225,24 @@ use_peer_facts(struct parse *ps)
 
 /* ------------------------------------------------------------------- nodes */
 
+/* A GUID that another node has is forgotten: the node is given one of its own. */
 static int
-claim_guid(struct parse *ps, uint64_t guid, uint32_t node, const char *what)
+claim_guid(struct parse *ps, uint64_t *guid, uint32_t node, uint32_t *n_remarks)
 {
-	uint32_t owner = guid == 0 ? node : fm_hash_find(&ps->nl.by_guid, guid);
+	const struct netlist_node *n = &ps->nl.nodes[node];
+	uint32_t owner = *guid == 0 ? node : fm_hash_find(&ps->nl.by_guid, *guid);
 
-	if (guid == 0 || owner == node)
+	if (owner == node)
 		return 0;
-	if (owner != FM_HASH_NONE)
-		return parse_fail(ps, ps->nl.nodes[node].line,
-		    "%s GUID 0x%016" PRIx64 " of \"%.40s\" belongs to \"%.40s\" (line %" PRIu32
-		    "): GUIDs are unique",
-		    what, guid, ps->nl.nodes[node].id, ps->nl.nodes[owner].id,
+	if (owner == FM_HASH_NONE)
+		return fm_hash_put(&ps->nl.by_guid, *guid, node) ? 0 : parse_no_memory(ps);
+	if ((*n_remarks)++ < MAX_REMARKS)
+		log_warn("fabric",
+		    "%s:%" PRIu32 ": GUID 0x%016" PRIx64
+		    " of \"%s\" is that of \"%s\" (line %" PRIu32 "), too: it is given another",
+		    ps->name, n->line, *guid, n->id, ps->nl.nodes[owner].id,
 		    ps->nl.nodes[owner].line);
-	if (!fm_hash_put(&ps->nl.by_guid, guid, node))
-		return fm_fail(
-		    ps->err, FM_E_RESOURCE, "out of memory while reading %.100s", ps->name);
+	*guid = 0;
 	return 0;
 }
 
@@ -218,17 +251,20 @@ static int
 name_nodes(struct parse *ps)
 {
 	struct netlist *nl = &ps->nl;
+	uint32_t n_twice = 0;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < nl->n_nodes && rc == 0; i++) {
-		rc = claim_guid(ps, nl->nodes[i].guid, i, "node");
+		rc = claim_guid(ps, &nl->nodes[i].guid, i, &n_twice);
 		for (unsigned p = 0; p <= nl->nodes[i].n_ports && rc == 0; p++)
-			rc = claim_guid(ps, netlist_port(nl, i, p)->guid, i, "port");
+			rc = claim_guid(ps, &netlist_port(nl, i, p)->guid, i, &n_twice);
 	}
 	for (uint32_t i = 0; i < nl->n_nodes && rc == 0; i++)
 		if (!netlist_name_node(nl, i))
-			rc = fm_fail(
-			    ps->err, FM_E_RESOURCE, "out of memory while reading %.100s", ps->name);
+			rc = parse_no_memory(ps);
+	if (n_twice > MAX_REMARKS)
+		log_warn("fabric", "%s: %" PRIu32 " GUIDs in all are those of other nodes",
+		    ps->name, n_twice);
 	return rc;
 }
 
@@ -270,8 +306,7 @@ parse_join(struct parse *ps)
 		return parse_fail(ps, ps->line > 0 ? ps->line : 1,
 		    "no node in the file: a line like Switch 36 \"id\" is missing");
 	if (!fm_hash_reserve(&ps->nl.by_guid, 2 * (size_t)ps->nl.n_nodes))
-		return fm_fail(
-		    ps->err, FM_E_RESOURCE, "out of memory while reading %.100s", ps->name);
+		return parse_no_memory(ps);
 	if ((rc = place_cables(ps)) != 0 || (rc = match_cables(ps)) != 0)
 		return rc;
 	use_peer_facts(ps);

@@ -46,6 +46,8 @@ struct parse {
 /* "FILE:LINE: sentence", FM_E_CONFIG. */
 int parse_fail(struct parse *ps, uint32_t line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+int parse_no_memory(struct parse *ps); /* FM_E_RESOURCE */
+/* The node of this id, or NETLIST_NONE. */
 uint32_t parse_find(const struct parse *ps, const char *id, size_t len);
 bool parse_remember(struct parse *ps, uint32_t node);
 /* Join the ports, name the nodes, check the whole. */

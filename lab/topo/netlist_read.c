@@ -40,8 +40,8 @@ parse_fail(struct parse *ps, uint32_t line, const char *fmt, ...)
 	return fm_fail(ps->err, FM_E_CONFIG, "%.100s:%" PRIu32 ": %s", ps->name, line, sentence);
 }
 
-static int
-no_memory(struct parse *ps)
+int
+parse_no_memory(struct parse *ps)
 {
 	return fm_fail(ps->err, FM_E_RESOURCE, "out of memory while reading %.100s", ps->name);
 }
@@ -333,10 +333,10 @@ add_node(struct parse *ps, enum netlist_node_type type, uint32_t n_ports, struct
 		    (int)(id.len > 60 ? 60 : id.len), id.at, ps->nl.nodes[first].line);
 	node = netlist_add_bare(&ps->nl, type, id.at, id.len, f->desc.at, f->desc.len, n_ports);
 	if (node == NETLIST_NONE || !parse_remember(ps, node))
-		return no_memory(ps);
+		return parse_no_memory(ps);
 	for (unsigned p = 0; p <= n_ports; p++)
 		if (!fm_vec_push(&ps->port_line, 0))
-			return no_memory(ps);
+			return parse_no_memory(ps);
 	n = &ps->nl.nodes[node];
 	n->guid = ps->node_guid != 0 ? ps->node_guid : guid_of_id(id);
 	n->system_guid = ps->system_guid;
@@ -440,7 +440,7 @@ keep_cable(struct parse *ps, const struct cable_end *c, uint64_t port_guid, cons
 	}
 	port->width = f->width;
 	port->lane_mbps = f->lane_mbps;
-	return fm_vec_push(&ps->cables, *c) ? 0 : no_memory(ps);
+	return fm_vec_push(&ps->cables, *c) ? 0 : parse_no_memory(ps);
 }
 
 static int

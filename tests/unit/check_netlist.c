@@ -230,6 +230,44 @@ START_TEST(test_copied_from_a_terminal)
 }
 END_TEST
 
+/* The second of two nodes with one GUID is another node, whatever it calls itself. */
+START_TEST(test_one_guid_twice)
+{
+	static const char text[] = "caguid=0x1\nCa 1 \"a\"\n[1](2) \"b\"[1] # lid 1 lmc 0 4xEDR\n"
+				   "caguid=0x1\nCa 1 \"b\"\n[1](2) \"a\"[1] # lid 2 lmc 0 4xEDR\n";
+	struct netlist nl = { 0 };
+	struct fm_error err;
+
+	logged[0] = '\0';
+	ck_assert_msg(netlist_parse("t", text, strlen(text), &nl, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(nl.nodes[0].guid, 1);
+	ck_assert_uint_eq(netlist_port(&nl, 0, 1)->guid, 2);
+	ck_assert(nl.nodes[1].guid > 2 && netlist_port(&nl, 1, 1)->guid > 2);
+	ck_assert_ptr_nonnull(strstr(logged,
+	    "t:5: GUID 0x0000000000000001 of \"b\" is that of \"a\" (line 2), too: it is given "
+	    "another"));
+	ck_assert_ptr_nonnull(strstr(logged, "t:5: GUID 0x0000000000000002 of \"b\""));
+	netlist_fini(&nl);
+}
+END_TEST
+
+START_TEST(test_guids_of_fewer_digits)
+{
+	struct netlist nl = { 0 };
+
+	parse("Switch 4 \"S-8f10400410015\"\n[1] \"H-0x2c903\"[1] # \"h\" lid 2 4xEDR\n"
+	      "[2] \"H-0\"[1] # \"o\" lid 3 4xEDR\n[3] \"S-0x\"[1] # \"x\" lid 4 4xEDR\n"
+	      "Ca 1 \"H-000000000002c903\"\n[1] \"S-0008f10400410015\"[1] # lid 2 lmc 0 4xEDR\n"
+	      "Ca 1 \"H-0000000000000000\"\n[1] \"S-08f10400410015\"[2] # lid 3 lmc 0 4xEDR\n"
+	      "Ca 1 \"S-0x\"\n[1] \"S-8f10400410015\"[3] # lid 4 lmc 0 4xEDR\n",
+	    &nl);
+	for (unsigned p = 1; p <= 3; p++)
+		ck_assert_uint_eq(netlist_port(&nl, 0, p)->peer_node, p);
+	ck_assert_uint_eq(nl.nodes[1].guid, 0x2c903);
+	netlist_fini(&nl);
+}
+END_TEST
+
 #define SW "Switch 4 \"a\"\n"
 static const struct {
 	const char *text, *expected;
@@ -273,8 +311,8 @@ static const struct {
 	    "t:2: \"a\"[1] is cabled to \"b\"[1], but by line 4 that port is cabled to \"a\"[2]" },
 	{ SW "[1] \"a\"[2] w=3\n", "t:2: a cable of 3 lanes" },
 	{ SW "[1] \"a\"[2] x=3\n", "t:2: \"x\" behind the peer" },
-	{ "switchguid=0x1\nSwitch 1 \"a\"\nswitchguid=0x1\nSwitch 1 \"b\"\n",
-	    "t:4: node GUID 0x0000000000000001 of \"b\" belongs to \"a\" (line 2)" },
+	{ "Switch 1 \"S-01\"\nSwitch 1 \"S-1\"\n",
+	    "t:2: node \"S-1\" is defined again, first in line 1" },
 	{ "switchguid=\nSwitch 1 \"a\"\n",
 	    "t:1: switchguid= is not followed by a hexadecimal number" },
 	{ "switchguid=0x12345678901234567\n", "t:1: switchguid= is not followed" },
@@ -650,6 +688,8 @@ main(void)
 	    tc, test_generated_round_trip, 0, sizeof(generated) / sizeof(generated[0]));
 	tcase_add_test(tc, test_ibnetdiscover);
 	tcase_add_test(tc, test_copied_from_a_terminal);
+	tcase_add_test(tc, test_one_guid_twice);
+	tcase_add_test(tc, test_guids_of_fewer_digits);
 	tcase_add_test(tc, test_rates);
 	tcase_add_test(tc, test_one_sided);
 	tcase_add_test(tc, test_remarks);
