@@ -25,16 +25,20 @@ check-threaded:
 # Engines as they were built for a version of the ABI, and what they were built of.
 EXTRA_DIST += tests/abi/1.0/frozen.so tests/abi/1.0/frozen.c tests/abi/1.0/build \
 	tests/abi/1.0/fmd/engine.h tests/abi/1.0/fmd/error.h
-EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fabric.h tests/fuzz/fuzz.h tests/fuzz/house.h
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/engines.h tests/fuzz/fabric.h tests/fuzz/fuzz.h tests/fuzz/house.h
 REPLAYS = \
 	tests/fuzz/replay_commands \
 	tests/fuzz/replay_conf \
 	tests/fuzz/replay_ctl \
+	tests/fuzz/replay_descriptor \
 	tests/fuzz/replay_fmsim \
+	tests/fuzz/replay_image \
 	tests/fuzz/replay_kept \
 	tests/fuzz/replay_lists \
 	tests/fuzz/replay_mad \
+	tests/fuzz/replay_manifest \
 	tests/fuzz/replay_netlist \
+	tests/fuzz/replay_opafm \
 	tests/fuzz/replay_paths \
 	tests/fuzz/replay_plan \
 	tests/fuzz/replay_policies \
@@ -55,11 +59,15 @@ check_PROGRAMS += $(REPLAYS)
 tests_fuzz_replay_commands_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_commands.c
 tests_fuzz_replay_conf_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_conf.c
 tests_fuzz_replay_ctl_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_ctl.c
+tests_fuzz_replay_descriptor_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_descriptor.c
 tests_fuzz_replay_fmsim_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_fmsim.c
+tests_fuzz_replay_image_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_image.c
 tests_fuzz_replay_kept_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_kept.c
 tests_fuzz_replay_lists_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_lists.c
 tests_fuzz_replay_mad_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_mad.c
+tests_fuzz_replay_manifest_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_manifest.c
 tests_fuzz_replay_netlist_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_netlist.c
+tests_fuzz_replay_opafm_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_opafm.c
 tests_fuzz_replay_paths_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_paths.c
 tests_fuzz_replay_paths_LDADD = libfmhost.la
 tests_fuzz_replay_plan_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_plan.c
@@ -101,11 +109,15 @@ noinst_PROGRAMS += \
 	tests/fuzz/fuzz_commands \
 	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_ctl \
+	tests/fuzz/fuzz_descriptor \
 	tests/fuzz/fuzz_fmsim \
+	tests/fuzz/fuzz_image \
 	tests/fuzz/fuzz_kept \
 	tests/fuzz/fuzz_lists \
 	tests/fuzz/fuzz_mad \
+	tests/fuzz/fuzz_manifest \
 	tests/fuzz/fuzz_netlist \
+	tests/fuzz/fuzz_opafm \
 	tests/fuzz/fuzz_paths \
 	tests/fuzz/fuzz_plan \
 	tests/fuzz/fuzz_policies \
@@ -125,11 +137,15 @@ noinst_PROGRAMS += \
 tests_fuzz_fuzz_commands_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_conf_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_ctl_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_descriptor_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_fmsim_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_image_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_kept_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_lists_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_mad_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_manifest_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_netlist_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_opafm_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_paths_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_paths_LDADD = libfmhost.la
 tests_fuzz_fuzz_plan_LDFLAGS = $(fuzz_ldflags)

@@ -10,23 +10,8 @@
 #include <unistd.h>
 
 #include "core/conf/conf.h"
+#include "tests/fuzz/engines.h"
 #include "tests/fuzz/fabric.h"
-
-#define ENGINES "plugins/engines/.libs"
-
-static const struct engine_set *
-engines(void)
-{
-	static struct engine_set set;
-	static int loaded;
-	struct fm_error err;
-
-	if (!loaded++)
-		must(engine_set_load(&set,
-			 access(ENGINES, R_OK) == 0 ? (const char *const[]){ ENGINES, NULL } : NULL,
-			 &err) == 0);
-	return &set;
-}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -41,7 +26,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	source.path = path;
-	rc = conf_load(&source, engines(), &conf, &err);
+	rc = conf_load(&source, fuzz_engines(), &conf, &err);
 	must((rc == 0) == (conf != NULL));
 	must(rc == 0 || err.msg[0] != '\0');
 	if (rc == 0)
