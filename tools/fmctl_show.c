@@ -782,12 +782,12 @@ fmctl_show_trouble(const struct ask *a, const json_t *result, FILE *out)
 	static const struct column columns[] = { { "SINCE", "since", NULL, false },
 		{ "KIND", "kind", NULL, false }, { "TRIES", "tries", NULL, true },
 		{ "NEXT", NULL, say_next, false }, { "WHAT", "text", NULL, false } };
-	const json_t *list = json_object_get(result, "list");
-	json_int_t n = fmctl_number(result, "troubles");
+	const json_t *lines = json_object_get(result, "lines");
+	json_int_t n = fmctl_number(result, "n_lines");
 
-	fmctl_table(list, columns, N_OF(columns), false, out);
-	if (n > (json_int_t)json_array_size(list))
-		fprintf(out, "and %" I " more\n", n - (json_int_t)json_array_size(list));
+	fmctl_table(lines, columns, N_OF(columns), false, out);
+	if (n > (json_int_t)json_array_size(lines))
+		fprintf(out, "and %" I " more\n", n - (json_int_t)json_array_size(lines));
 }
 
 static void

@@ -23,25 +23,38 @@ end_json(const struct inventory *inv, uint32_t slot, unsigned port)
 	    "{s:o, s:s, s:i}", "node", json_text(n->name), "guid", guid, "port", (int)port);
 }
 
+static const char *
+say_time(uint32_t s, char time[24])
+{
+	time_t t = s;
+	struct tm tm;
+
+	gmtime_r(&t, &tm);
+	strftime(time, 24, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return time;
+}
+
+static json_t *
+next_json(int64_t next_ms, int64_t now_ms)
+{
+	return next_ms == INT64_MAX ? json_null() : json_integer(next_ms - now_ms);
+}
+
 static json_t *
 row_json(
     const struct inventory *inv, const struct todo_list *list, const struct todo *t, int64_t now_ms)
 {
 	bool of_fabric = t->slot == TODO_FABRIC;
-	time_t since = t->since_s;
 	char time[24], text[512];
 	json_t *far = json_null();
 	unsigned far_port;
 	uint32_t other;
-	struct tm tm;
 
 	if (!of_fabric && todo_far(inv, t->why, t->slot, t->port, &other, &far_port))
 		far = end_json(inv, other, far_port);
-	gmtime_r(&since, &tm);
-	strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "since", time, "kind",
-	    todo_name(t->why), "tries", (int)t->n_tries, "next_ms",
-	    t->next_ms == INT64_MAX ? json_null() : json_integer(t->next_ms - now_ms), "at",
+	return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "since", say_time(t->since_s, time),
+	    "kind", todo_name(t->why), "tries", (int)t->n_tries, "next_ms",
+	    next_json(t->next_ms, now_ms), "at",
 	    of_fabric ? json_null() : end_json(inv, t->slot, t->port), "other", far, "text",
 	    json_text(todo_say(inv, list, t, text, sizeof(text))));
 }
@@ -59,6 +72,25 @@ daemon_unfinished_json(const struct daemon *d)
 	return o;
 }
 
+struct lines {
+	json_t *list;
+	int64_t now_ms, n;
+};
+
+static void
+add_line(void *arg, const struct todo_line *line)
+{
+	struct lines *l = arg;
+	char time[24];
+
+	if (l->n++ < ROWS_MAX)
+		json_array_append_new(l->list,
+		    json_pack("{s:s, s:s, s:i, s:o, s:i, s:o}", "since",
+			say_time(line->since_s, time), "kind", todo_name(line->first->why), "tries",
+			(int)line->n_tries, "next_ms", next_json(line->next_ms, l->now_ms),
+			"entries", (int)line->n, "text", json_text(line->text)));
+}
+
 json_t *
 daemon_trouble_json(const struct daemon *d)
 {
@@ -66,8 +98,16 @@ daemon_trouble_json(const struct daemon *d)
 	const struct todo_list *todo = sweeper_todo(d->sweeper);
 	int64_t now_ms = d->transport->ops->now_ns(d->transport) / 1000000;
 	json_t *list = json_array();
+	struct lines lines = { .list = json_array(), .now_ms = now_ms };
+	const struct todo_lines how = { .by_node = true, .say = add_line, .arg = &lines };
 
+	if (!todo_each_line(inv, todo, &how)) {
+		json_decref(list);
+		json_decref(lines.list);
+		return NULL;
+	}
 	for (size_t i = 0; i < todo->n && i < ROWS_MAX; i++)
 		json_array_append_new(list, row_json(inv, todo, &todo->item[i], now_ms));
-	return json_pack("{s:I, s:o}", "troubles", (json_int_t)todo->n, "list", list);
+	return json_pack("{s:I, s:I, s:o, s:o}", "troubles", (json_int_t)todo->n, "n_lines",
+	    (json_int_t)lines.n, "lines", lines.list, "list", list);
 }

@@ -101,6 +101,23 @@ bool todo_far(const struct inventory *inv, enum todo_why why, uint32_t slot, uns
 /* A sentence for an entry of the list; buf is returned. */
 const char *todo_say(const struct inventory *inv, const struct todo_list *list,
     const struct todo *t, char *buf, size_t size);
+/* Entries that are told in one line. */
+struct todo_line {
+	const struct todo *first;
+	size_t n;
+	const char *text;	   /* of the first, and which others */
+	uint32_t since_s, n_tries; /* the earliest, the most */
+	int64_t next_ms;	   /* the earliest */
+};
+struct todo_lines {
+	bool by_node; /* a line for each node, too, and what concerns the fabric as a whole */
+	bool is_done; /* it is so no longer */
+	void (*say)(void *arg, const struct todo_line *line);
+	void *arg;
+};
+/* False: out of memory.  O(n log n). */
+bool todo_each_line(
+    const struct inventory *inv, const struct todo_list *list, const struct todo_lines *how);
 /* A line in the log for each kind of ports in the list, which is by slot, then port: that it is so,
  * or (is_done) no longer. */
 void todo_tell(struct sweeper *s, const struct todo_list *list, bool is_done);

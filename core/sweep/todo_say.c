@@ -102,9 +102,7 @@ say_no_answer(const struct inventory *inv, uint32_t slot, unsigned port, char *b
 		snprintf(by, sizeof(by), ", where there was %s port %u",
 		    inv_name(inv_node(inv, far), far_name, sizeof(far_name)), far_port);
 	snprintf(buf, size,
-	    "nobody answers behind %s port %u%s, though the link is up (or answers to another "
-	    "M_Key only: if it is another subnet manager's, give fmd that one as m_key); it is "
-	    "left out",
+	    "nobody answers behind %s port %u%s, though the link is up (another M_Key?)",
 	    inv_name(inv_node(inv, slot), name, sizeof(name)), port, by);
 }
 
@@ -131,9 +129,8 @@ say_stopped(const struct inventory *inv, uint32_t slot, unsigned port, char *buf
 
 	say_where(inv, TODO_STOPPED, slot, port, where, sizeof(where));
 	snprintf(buf, size,
-	    "%s has been disabled by babbling_port_policy, as it or the other end sent errors "
-	    "without "
-	    "end; \"ibportstate %u %u enable\" undoes it",
+	    "%s has been disabled by babbling_port_policy for errors without end; \"ibportstate "
+	    "%u %u enable\" undoes it",
 	    where, inv_node(inv, slot)->ports[0].lid, port);
 }
 

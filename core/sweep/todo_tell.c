@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/sweep/todo_tell.c - what has become unfinished, and what no longer is, into the log: a line
- * for each kind, whatever the number of ports; a cable is told by one of its ends.
+ * core/sweep/todo_tell.c - unfinished business in lines: one for each kind, into the log, when it
+ * has become so or no longer is; one for each kind and node, for who asks.  A cable is told by one
+ * of its ends.
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/sweep/internal.h"
 #include "core/sweep/todo.h"
 #include "core/text/sentence.h"
 
-#define TEXT 900
-#define TAIL 160      /* bytes kept free for what follows a list */
-#define NAMED_MOST 12 /* runs of ports, or nodes, behind the first */
+#define TEXT 900       /* of one entry: names are long in the worst case */
+#define LINE_CHARS 190 /* with its columns, or the head of a line of the log, 250 */
+#define MORE 30	       /* of them for a run of ports */
+#define NAMED_MOST 12  /* runs of ports, or nodes, behind the first */
 
 /* Done, after the name of the node or of the port; NULL: it is told in another way. */
 static const char *const done[N_TODO_WHY] = {
@@ -46,14 +50,36 @@ is_second_end(const struct inventory *inv, const struct todo_list *list, const s
 	    todo_known(list, far, far_port) == (enum todo_why)t->why;
 }
 
-/* The next entry of the kind from i on that is to be named; list->n: there is none. */
-static size_t
-next_of(const struct inventory *inv, const struct todo_list *list, enum todo_why why, size_t i)
+/* An entry that is to be named, and the node that its line is about. */
+struct named {
+	const struct todo *t;
+	uint32_t about;
+};
+
+/* Where nobody answers it is about who was there, as all cables of a dead node are one trouble. */
+static uint32_t
+who_is_meant(const struct inventory *inv, const struct todo *t)
 {
-	while (
-	    i < list->n && (list->item[i].why != why || is_second_end(inv, list, &list->item[i])))
-		i++;
-	return i;
+	uint32_t far;
+	unsigned far_port;
+
+	return t->why == TODO_NO_ANSWER &&
+		todo_far(inv, TODO_NO_ANSWER, t->slot, t->port, &far, &far_port)
+	    ? far
+	    : t->slot;
+}
+
+/* By what is a line, then as in the list. */
+static int
+by_line(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+
+	if (x->t->why != y->t->why)
+		return x->t->why < y->t->why ? -1 : 1;
+	if (x->about != y->about)
+		return x->about < y->about ? -1 : 1;
+	return x->t < y->t ? -1 : x->t > y->t;
 }
 
 struct line {
@@ -63,18 +89,17 @@ struct line {
 
 /* The ports of one node from entry i on, "port 3", "ports 1-10"; the first entry after them. */
 static size_t
-add_run(struct line *l, const struct inventory *inv, const struct todo_list *list, size_t i,
+add_run(struct line *l, const struct inventory *inv, const struct named *of, size_t n, size_t i,
     uint32_t *slot)
 {
-	const struct todo *first = &list->item[i];
-	enum todo_why why = (enum todo_why)first->why;
-	size_t next = next_of(inv, list, why, i + 1);
+	const struct todo *first = of[i].t;
+	size_t next = i + 1;
 	unsigned last = first->port;
 
-	while (first->port != 0 && next < list->n && list->item[next].slot == first->slot &&
-	    list->item[next].port == last + 1) {
+	while (first->port != 0 && next < n && of[next].t->slot == first->slot &&
+	    of[next].t->port == last + 1) {
 		last++;
-		next = next_of(inv, list, why, next + 1);
+		next++;
 	}
 	sentence_add(&l->s, "%s", l->n_named++ == 0 ? "; the same of" : ",");
 	if (first->slot != *slot)
@@ -87,21 +112,18 @@ add_run(struct line *l, const struct inventory *inv, const struct todo_list *lis
 	return next;
 }
 
-/* Behind the sentence of entry i: who else is meant. */
+/* Behind the sentence of the first: who else is meant. */
 static void
-add_others(struct line *l, const struct inventory *inv, const struct todo_list *list, size_t i)
+add_others(struct line *l, const struct inventory *inv, const struct named *of, size_t n)
 {
-	enum todo_why why = (enum todo_why)list->item[i].why;
-	uint32_t slot = list->item[i].slot;
-	unsigned n_more = 0;
+	uint32_t slot = of[0].t->slot;
+	size_t i = 1;
 
-	i = next_of(inv, list, why, i + 1);
-	while (i < list->n && l->n_named < NAMED_MOST && l->s.at + TAIL < l->s.size)
-		i = add_run(l, inv, list, i, &slot);
-	for (; i < list->n; i = next_of(inv, list, why, i + 1))
-		n_more++;
-	if (n_more > 0)
-		sentence_add(&l->s, " and %u more", n_more);
+	while (i < n && l->n_named < NAMED_MOST && l->s.at + MORE < LINE_CHARS)
+		i = add_run(l, inv, of, n, i, &slot);
+	if (i < n)
+		sentence_add(
+		    &l->s, "%s %zu more", l->n_named == 0 ? "; the same of" : " and", n - i);
 }
 
 static void
@@ -121,23 +143,72 @@ say_done(struct line *l, const struct inventory *inv, const struct todo *t)
 		sentence_add(&l->s, " is not awaited any more");
 }
 
+static void
+say_line(const struct inventory *inv, const struct todo_list *list, const struct named *of,
+    size_t n, const struct todo_lines *how)
+{
+	char text[TEXT];
+	struct line l = { .s = { .text = text, .size = sizeof(text) } };
+	struct todo_line line = {
+		.first = of[0].t, .n = n, .text = text, .since_s = UINT32_MAX, .next_ms = INT64_MAX
+	};
+
+	if (how->is_done)
+		say_done(&l, inv, of[0].t);
+	else
+		l.s.at = strlen(todo_say(inv, list, of[0].t, text, sizeof(text)));
+	add_others(&l, inv, of, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct todo *t = of[i].t;
+
+		line.since_s = t->since_s < line.since_s ? t->since_s : line.since_s;
+		line.next_ms = t->next_ms < line.next_ms ? t->next_ms : line.next_ms;
+		line.n_tries = t->n_tries > line.n_tries ? t->n_tries : line.n_tries;
+	}
+	how->say(how->arg, &line);
+}
+
+bool
+todo_each_line(
+    const struct inventory *inv, const struct todo_list *list, const struct todo_lines *how)
+{
+	struct named *all = malloc((list->n + 1) * sizeof(*all));
+	size_t n = 0, end;
+
+	if (all == NULL)
+		return false;
+	for (size_t i = 0; i < list->n; i++) {
+		const struct todo *t = &list->item[i];
+		bool of_fabric = t->slot == TODO_FABRIC;
+
+		if (of_fabric ? how->by_node : !is_second_end(inv, list, t))
+			all[n++] = (struct named){ t,
+				!how->by_node	? 0
+				    : of_fabric ? TODO_FABRIC
+						: who_is_meant(inv, t) };
+	}
+	qsort(all, n, sizeof(*all), by_line);
+	for (size_t i = 0; i < n; i = end) {
+		for (end = i + 1;
+		     end < n && all[end].t->why == all[i].t->why && all[end].about == all[i].about;)
+			end++;
+		say_line(inv, list, &all[i], end - i, how);
+	}
+	free(all);
+	return true;
+}
+
+static void
+log_line(void *is_done, const struct todo_line *line)
+{
+	fm_log(*(bool *)is_done ? FM_LOG_NOTICE : FM_LOG_WARN, "sweep", "%s", line->text);
+}
+
 void
 todo_tell(struct sweeper *s, const struct todo_list *list, bool is_done)
 {
-	for (unsigned why = TODO_DONE + 1; why < TODO_FIRST_OF_FABRIC; why++) {
-		size_t i = next_of(&s->inv, list, (enum todo_why)why, 0);
-		char text[TEXT];
-		struct line l = { .s = { .text = text, .size = sizeof(text) } };
-		const struct todo *t;
+	const struct todo_lines how = { .is_done = is_done, .say = log_line, .arg = &is_done };
 
-		if (i == list->n)
-			continue;
-		t = &list->item[i];
-		if (is_done)
-			say_done(&l, &s->inv, t);
-		else
-			l.s.at = strlen(todo_say(&s->inv, list, t, text, sizeof(text)));
-		add_others(&l, &s->inv, list, i);
-		fm_log(is_done ? FM_LOG_NOTICE : FM_LOG_WARN, "sweep", "%s", text);
-	}
+	if (!todo_each_line(&s->inv, list, &how))
+		log_err("sweep", "out of memory: what is unfinished is not told");
 }

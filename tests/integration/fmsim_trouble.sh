@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # What is wrong in the fabric is on the list of fmctl trouble, and off it when it is mended, by
-# traps alone: a host that shows the GUID of the SM's leaf.
+# traps alone: a host that shows the GUID of the SM's leaf.  All cables of a dead switch are a line.
 set -u
 
 . "$(dirname "$0")/fmsim.bash"
@@ -62,3 +62,13 @@ until_true as_read nodes_not_heard 0
 until_true as_read ports_active "$active"
 fmctl status --json | grep -q '"oldest_read_s": [0-9.]*$' || fail "no age: $(fmctl status --json)"
 echo "ok: what is believed has an age"
+
+fmsim_say silence spine-2 >/dev/null
+fmctl sweep heavy >/dev/null
+until_true as_read nodes_not_heard 1
+[ "$(fmctl trouble --json | grep -c '"kind": "no-answer"')" = 3 ] || fail "no line, and no entry for each of two cables: $(fmctl trouble --json)"
+fmctl trouble >"$dir/list"
+[ "$(grep -c '"spine-2"' "$dir/list")" = 1 ] && grep -q 'no-answer.*behind "leaf-1".*; the same of "leaf-2" ' "$dir/list" ||
+	fail "not a line for a dead spine: $(cat "$dir/list")"
+[ "$(wc -L <"$dir/list")" -le 250 ] || fail "a long line: $(cat "$dir/list")"
+echo "ok: a line for a dead switch"

@@ -235,7 +235,7 @@ START_TEST(test_foreign_silent)
 	rig_run(&rig, SWEEP_HEAVY);
 	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
 	ck_assert_uint_eq(info_of(host).m_key, THEIRS);
-	ck_assert_ptr_nonnull(strstr(rig_log, "or answers to another M_Key only"));
+	ck_assert_ptr_nonnull(strstr(rig_log, "another M_Key?"));
 	ck_assert_uint_eq(info_of(rig.place).m_key, OURS);
 }
 END_TEST
@@ -287,8 +287,7 @@ START_TEST(test_key_that_nobody_knows)
 	rig_run(&rig, SWEEP_HEAVY);
 	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
 	ck_assert_uint_eq(info_of(host).m_key, THEIRS);
-	ck_assert_ptr_nonnull(
-	    strstr(rig_log, _i == 1 ? "has a foreign M_Key" : "another M_Key only"));
+	ck_assert_ptr_nonnull(strstr(rig_log, _i == 1 ? "has a foreign M_Key" : "another M_Key?"));
 	guid2mkey_fini(&keys);
 }
 END_TEST
