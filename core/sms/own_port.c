@@ -127,9 +127,12 @@ own_port_step(struct sweeper *s)
 		return;
 	if (s->sm->anew != NULL)
 		discover_anew(s);
-	if (s->sm->doubts)
+	if (s->sm->doubts) {
+		s->sm->doubts = false;
 		txn_hold(s->p.txn, false);
-	s->sm->doubts = false;
+		if (s->run.phase == PHASE_IDLE && s->run.wanted == SWEEP_NONE)
+			sms_serve_held(s); /* else the discovery does */
+	}
 	if (own_port_due_ms(s) > sweeper_clock_ms(s))
 		return;
 	s->sm->looked_ms = sweeper_clock_ms(s);

@@ -218,8 +218,9 @@ on_control(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	wire_sm_info_get(m->bytes + WIRE_SMP_DATA_AT, &claimed);
 	if (find_source(s, m, h, &node, &port))
 		from = sm_at(s, node, port);
-	/* Cables are not known to be where they were, or not all SMs have been asked. */
-	if (from == NULL && sm_will_look(s) && sm_hold(s, m))
+	/* Cables are not known to be where they were, or not all SMs have been asked; or what we
+	 * answer with may be thrown away with all else. */
+	if ((s->sm->doubts || (from == NULL && sm_will_look(s))) && sm_hold(s, m))
 		return;
 	if (from != NULL && from->trust == HA_OURS && claimed.guid == from->info.guid &&
 	    (claimed.sm_key == 0 || claimed.sm_key == s->p.ha->sm_key)) {
