@@ -78,6 +78,12 @@ several_run(struct rig **all, unsigned n, int64_t ms, int64_t poll_ms)
 	}
 }
 
+void
+several_turn(struct rig **all, unsigned n, int64_t ns)
+{
+	run_slice(all, n, sim_now_ns(all[0]->sim) + ns);
+}
+
 /* ----------------------------------------------------------------- forging */
 
 static bool
@@ -96,11 +102,17 @@ static const struct transport_ops *plain_ops;
 static struct transport_ops tapped_ops;
 static uint64_t tapped_secret;
 static uint32_t n_tapped;
+static const struct transport *counted;
+static uint32_t n_sets;
 
 static int
 send_tapped(struct transport *t, const struct mad *m, struct fm_error *err)
 {
+	struct wire_header h;
+
+	wire_header_get(m->bytes, &h);
 	n_tapped += tells(m, tapped_secret);
+	n_sets += t == counted && h.method == WIRE_SET && h.attr != WIRE_ATTR_SM_INFO;
 	return plain_ops->send(t, m, err);
 }
 
@@ -120,6 +132,19 @@ uint32_t
 several_n_told(void)
 {
 	return n_tapped;
+}
+
+void
+several_count_sets(const struct rig *r)
+{
+	counted = r->transport;
+	n_sets = 0;
+}
+
+uint32_t
+several_n_sets(void)
+{
+	return n_sets;
 }
 
 static void

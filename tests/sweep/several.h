@@ -13,9 +13,14 @@ void several_join(struct rig *r, const struct rig *first, uint32_t n);
 /* Count from now on the MADs that it sends with this number anywhere in them. */
 void several_tap(struct rig *r, uint64_t secret);
 uint32_t several_n_told(void);
+/* The same of Sets, tries anew too, but of SMInfo; of one rig, which is tapped. */
+void several_count_sets(const struct rig *r);
+uint32_t several_n_sets(void);
 /* Let all of them, and forgers, work for so long; standbys poll their master each poll_ms (0:
  * never). */
 void several_run(struct rig **all, unsigned n, int64_t ms, int64_t poll_ms);
+/* ... for one turn of their loops, of so many ns each. */
+void several_turn(struct rig **all, unsigned n, int64_t ns);
 
 /* The shortest way by the cables of the netlist: its hops, and egress ports in path[1..]. */
 uint8_t several_path(const struct netlist *nl, uint32_t from, uint32_t to, uint8_t path[64]);
