@@ -46,15 +46,12 @@ forget_ports(struct inv_node *n)
 	}
 }
 
-/* What a switch held before it lost its power is gone.  One that fmd has written to may have taken
- * Sets since, before anybody saw that. */
+/* What a switch held before it lost its power is gone. */
 static void
 note_reboot(struct inv_node *n)
 {
-	bool is_new = n->lft == LFT_FOREIGN;
-
-	n->lft = is_new ? LFT_BLANK : LFT_UNKNOWN;
-	n->mft = is_new ? MFT_EMPTY : MFT_UNKNOWN;
+	n->lft = LFT_BLANK;
+	n->mft = MFT_EMPTY;
 	n->sw_refused = 0;
 	forget_ports(n);
 }
@@ -165,7 +162,10 @@ is_up(const struct inv_node *n)
 void
 observe_lost_power(struct inv_node *n)
 {
-	if (n->fell && n->lft == LFT_OURS && !is_up(n))
-		note_reboot(n);
+	if (n->fell && n->lft == LFT_OURS && !is_up(n)) {
+		n->lft = LFT_UNKNOWN;
+		n->mft = MFT_UNKNOWN;
+		forget_ports(n);
+	}
 	n->fell = false;
 }
