@@ -33,19 +33,27 @@ for i in 1 2 3 4; do
 done
 echo "ok: saquery"
 
-# OpenSM sweeps again after the traps of its own bring-up, and osmtest wants a fabric at rest:
-# what it says counts when no sweep was beside it.
-passes() {
-	local n
-	n=$(said "$dir/osm.log" "SUBNET UP")
-	on_fmsim host-2-2 timeout 120 osmtest -f "$1" -i "$dir/inventory" -l "$dir/osmtest.log" \
-		>"$dir/osmtest.out" 2>&1 && grep -q "PASS" "$dir/osmtest.out" && return
-	[ "$(said "$dir/osm.log" "SUBNET UP")" != "$n" ] || { grep ERR "$dir/osmtest.log" >"$dir/errors.out"; fail "osmtest -f $1 does not pass"; }
-	return 1
+# OpenSM sweeps again after the traps of its own bring-up, and osmtest wants a fabric at rest, for
+# the inventory that it writes as for what it compares: a round that fails may have had a sweep
+# beside it.  The next one begins after a sweep that was asked for; three that fail are no chance.
+osmtest_passes() {
+	local flow
+	for flow in c a; do
+		on_fmsim host-2-2 timeout 120 osmtest -f $flow -i "$dir/inventory" -l "$dir/osmtest.log" \
+			>"$dir/osmtest.out" 2>&1 && grep -q "PASS" "$dir/osmtest.out" && continue
+		grep "ERR" "$dir/osmtest.log" >"$dir/errors.out"
+		echo "osmtest -f $flow does not pass"
+		return 1
+	done
 }
 await "$dir/osm.log" "SUBNET UP" 2
-until_true passes c
-until_true passes a
+round=1
+until osmtest_passes; do
+	[ $((round++)) -lt 3 ] || fail "osmtest does not pass in three rounds"
+	ups=$(said "$dir/osm.log" "SUBNET UP")
+	kill -HUP "$osm"
+	await "$dir/osm.log" "SUBNET UP" $((ups + 1))
+done
 echo "ok: osmtest"
 
 fmsim_say counts
