@@ -120,6 +120,8 @@ service_tell_outcome(const struct sweeper *s)
 		snprintf(state, sizeof(state), "READY=1\nSTATUS=not up: %s", r->error.msg);
 	else if (sweeper_is_well(s))
 		snprintf(state, sizeof(state), "READY=1\nSTATUS=SUBNET UP, converged");
+	else if (sweeper_todo(s)->n == 0)
+		snprintf(state, sizeof(state), "READY=1\nSTATUS=SUBNET UP, a sweep is under way");
 	else
 		snprintf(state, sizeof(state),
 		    "READY=1\nSTATUS=SUBNET UP, unfinished: %zu (fmctl trouble)",

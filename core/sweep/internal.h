@@ -34,6 +34,9 @@ struct sweep_discovery {
 	bool todo_work;	     /* some of it is to be written though nothing has changed */
 };
 
+/* sweep.c */
+/* Something is to be written though no sweep is asked for: groups, alias GUIDs. */
+bool sweeper_is_due_between(const struct sweeper *s);
 /* routing.c */
 enum routing_end {
 	ROUTING_RUNS,	   /* the plan is still being made */

@@ -124,9 +124,8 @@ sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
 	sms_configured(s);
 }
 
-/* Something is to be written though no sweep is asked for. */
-static bool
-is_due_between(const struct sweeper *s)
+bool
+sweeper_is_due_between(const struct sweeper *s)
 {
 	return mcast_is_due(s) || aliases_are_due(s);
 }
@@ -139,7 +138,7 @@ idle_until_ms(const struct sweeper *s)
 
 	if (s->run.pending > 0)
 		return INT64_MAX;
-	at_ms = is_due_between(s) ? 0 : wake_next(s).at_ms;
+	at_ms = sweeper_is_due_between(s) ? 0 : wake_next(s).at_ms;
 	return audit_due_ms(s) < at_ms ? audit_due_ms(s) : at_ms;
 }
 
@@ -180,7 +179,7 @@ bool
 sweeper_idle(const struct sweeper *s)
 {
 	return s->run.phase == PHASE_IDLE && s->run.pending == 0 && !wake_is_due(s) &&
-	    !is_due_between(s);
+	    !sweeper_is_due_between(s);
 }
 
 const struct sweep_report *
@@ -620,7 +619,7 @@ sweeper_step(struct sweeper *s)
 		if (s->run.phase == PHASE_IDLE)
 			traps_step(s);
 		if (s->run.pending > 0 ||
-		    (s->run.phase == PHASE_IDLE && !wake_is_due(s) && !is_due_between(s) &&
+		    (s->run.phase == PHASE_IDLE && !wake_is_due(s) && !sweeper_is_due_between(s) &&
 			!audit_step(s)))
 			return;
 		advance(s);

@@ -8,11 +8,12 @@
 bool
 sweeper_is_well(const struct sweeper *s)
 {
-	bool only_looks = s->run.phase == PHASE_IDLE || s->run.phase == PHASE_MCAST ||
-	    s->report.scope == SWEEP_LIGHT;
+	bool only_looks = s->run.phase == PHASE_IDLE ||
+	    (s->run.phase != PHASE_MCAST && s->report.scope == SWEEP_LIGHT);
 
 	return s->rule.was_up && s->p.ha->state == WIRE_SM_MASTER && s->todo->n == 0 &&
-	    s->reading.doubted.n == 0 && s->run.wanted < SWEEP_NAMED && only_looks;
+	    s->reading.doubted.n == 0 && s->run.wanted < SWEEP_NAMED && only_looks &&
+	    !sweeper_is_due_between(s);
 }
 
 /* ------------------------------------------------------- is the plan of this fabric? */

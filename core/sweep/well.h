@@ -12,8 +12,8 @@
 
 #include "core/sweep/sweep.h"
 
-/* We are master, the subnet is up, nothing is unfinished, and no sweep is on its way that reads
- * more than whether something has changed.  O(1). */
+/* We are master, the subnet is up, nothing is unfinished, no sweep is on its way that reads more
+ * than whether something has changed, and no groups or alias GUIDs are to be written.  O(1). */
 bool sweeper_is_well(const struct sweeper *s);
 
 /* Of the fabric as a whole: is it so?  Then text, [size], is the sentence.  is_up: the subnet has

@@ -219,7 +219,7 @@ if [ -n "$listener" ]; then
 	wait $listener
 	grep -q '^WATCHDOG=1$' said || fail "the watchdog is not fed: $(cat said)"
 	sed -i '/^WATCHDOG=1$/d' said
-	sed -n 2p said | grep -q '^READY=1 STATUS=SUBNET UP\(, converged\|, unfinished: .*\)$' || fail "it says first: $(cat said)"
+	sed -n 2p said | grep -q '^READY=1 STATUS=SUBNET UP\(, converged\|, unfinished: .*\|, a sweep is under way\)$' || fail "it says first: $(cat said)"
 	sed -n '/^RELOADING=1$/{n;p;}' said | grep -q '^READY=1$' || fail "after a reload: $(cat said)"
 	[ "$(tail -n 1 said)" = STOPPING=1 ] || fail "it says last: $(cat said)"
 	echo "ok: what the service manager is told"

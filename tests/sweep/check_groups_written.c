@@ -11,6 +11,7 @@
 #include "core/ask/sweeper.h"
 #include "core/inventory/isolated.h"
 #include "core/mcast/mft_rows.h"
+#include "core/sweep/well.h"
 #include "lib/bitset.h"
 #include "lib/rng.h"
 #include "tests/run.h"
@@ -177,6 +178,15 @@ static const char *const fabrics[] = { "pgft 3 3,3,3 1,3,3 1,1,1", "torus 4x4 2"
 	"random 12 4 3 3" };
 #define N_FABRICS (int)(sizeof(fabrics) / sizeof(*fabrics))
 
+/* A table that is on its way is not held yet. */
+static void
+check_not_well(void *arg, const struct sim_trace *e)
+{
+	(void)arg;
+	if (e->method == WIRE_SET && e->attr == WIRE_ATTR_MFT)
+		ck_assert(!sweeper_is_well(rig.sweeper));
+}
+
 START_TEST(members_come_and_go)
 {
 	struct fm_rng rng;
@@ -185,8 +195,11 @@ START_TEST(members_come_and_go)
 	prepare(fabrics[_i]);
 	rig_run(&rig, SWEEP_HEAVY);
 	ck_assert_uint_eq(mft_gets() + mft_sets(), 0); /* nobody asked for multicast */
+	sim_set_trace(rig.sim, check_not_well, NULL);
 	join_some(2);
+	ck_assert(!sweeper_is_well(rig.sweeper));
 	step();
+	ck_assert(sweeper_is_well(rig.sweeper));
 	check_group();
 	for (int i = 0; i < 60; i++) {
 		uint32_t node = fm_rng_below(&rng, rig.nl.n_nodes), was = rig.n_reports;
