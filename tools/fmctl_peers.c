@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/redis/info.h"
 #include "core/redis/redis.h"
 #include "core/text/json_text.h"
 #include "tools/fmctl.h"
@@ -73,28 +74,6 @@ open_relay(const struct tree *t, const char *name, struct redis **r, struct fm_e
 
 /* ------------------------------------------------------------------ answers */
 
-/* What follows the key in a text of parts, "" where it is not there. */
-static void
-value_of(const char *text, const char *key, const char *ends, char *buf, size_t size)
-{
-	size_t len = strlen(key), n;
-
-	*buf = '\0';
-	for (const char *at = strstr(text, key); at != NULL; at = strstr(at + 1, key)) {
-		if (at != text && strchr(ends, at[-1]) == NULL)
-			continue;
-		n = strcspn(at + len, ends);
-		snprintf(buf, size, "%.*s", (int)(n < size ? n : size - 1), at + len);
-		return;
-	}
-}
-
-static void
-info_of(const char *info, const char *key, char *buf, size_t size)
-{
-	value_of(info, key, "\r\n", buf, size);
-}
-
 static bool
 add_relay(struct tree *t, const char *name, const char *above, unsigned depth)
 {
@@ -109,23 +88,13 @@ add_relay(struct tree *t, const char *name, const char *above, unsigned depth)
 	return true;
 }
 
-/* slave0:ip=127.0.0.1,port=6380,state=online,offset=10,lag=0 */
 static void
 add_replicas(struct tree *t, const struct relay *of, const char *info)
 {
-	for (unsigned i = 0; i < MOST_RELAYS; i++) {
-		char key[32], line[512], ip[128], port[16], name[MOST_NAME];
+	struct redis_replica one;
 
-		snprintf(key, sizeof(key), "slave%u:", i);
-		info_of(info, key, line, sizeof(line));
-		if (*line == '\0')
-			return;
-		value_of(line, "ip=", ",", ip, sizeof(ip));
-		value_of(line, "port=", ",", port, sizeof(port));
-		snprintf(
-		    name, sizeof(name), strchr(ip, ':') != NULL ? "[%s]:%s" : "%s:%s", ip, port);
-		add_relay(t, name, of->name, of->depth + 1);
-	}
+	for (unsigned i = 0; i < MOST_RELAYS && redis_info_replica(info, i, &one); i++)
+		add_relay(t, one.name, of->name, of->depth + 1);
 }
 
 struct seen {
@@ -221,8 +190,8 @@ offset_of(const char *info, bool is_replica)
 {
 	char number[32];
 
-	info_of(info, is_replica ? "slave_repl_offset:" : "master_repl_offset:", number,
-	    sizeof(number));
+	redis_info(
+	    info, is_replica ? "slave_repl_offset:" : "master_repl_offset", number, sizeof(number));
 	return strtoll(number, NULL, 10);
 }
 
@@ -238,8 +207,8 @@ judge_relay(struct tree *t, const struct relay *r, struct redis *redis, const ch
 		add_unknown(t, r, why.msg);
 		return;
 	}
-	info_of(info, "role:", role, sizeof(role));
-	info_of(info, "master_link_status:", link, sizeof(link));
+	redis_info(info, "role", role, sizeof(role));
+	redis_info(info, "master_link_status", link, sizeof(link));
 	is_replica = strcmp(role, "slave") == 0;
 	if (r->depth == 0) {
 		t->term = s.term;
@@ -269,8 +238,8 @@ find_above(struct tree *t, struct relay *r, const char *info)
 {
 	char host[128], port[16];
 
-	info_of(info, "master_host:", host, sizeof(host));
-	info_of(info, "master_port:", port, sizeof(port));
+	redis_info(info, "master_host", host, sizeof(host));
+	redis_info(info, "master_port", port, sizeof(port));
 	if (*host != '\0')
 		snprintf(r->above, sizeof(r->above),
 		    strchr(host, ':') != NULL ? "[%s]:%s" : "%s:%s", host, port);
@@ -286,7 +255,7 @@ visit_open(struct tree *t, struct relay *r, struct redis *redis, bool was_given)
 	redisReply *info = ask_text(redis, "INFO", &why), *clients = NULL;
 
 	if (info != NULL)
-		info_of(info->str, "run_id:", r->run_id, sizeof(r->run_id));
+		redis_info(info->str, "run_id", r->run_id, sizeof(r->run_id));
 	if (info == NULL || *r->run_id == '\0') {
 		add_unknown(t, r, info == NULL ? why.msg : "it is no Redis");
 	} else if (is_known(t, r)) {

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "core/redis/info.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What follows the key in a text of parts, "" where it is not there. */
+static void
+value_of(const char *text, const char *key, const char *ends, char *buf, size_t size)
+{
+	size_t len = strlen(key), n;
+
+	*buf = '\0';
+	for (const char *at = strstr(text, key); at != NULL; at = strstr(at + 1, key)) {
+		if (at != text && strchr(ends, at[-1]) == NULL)
+			continue;
+		n = strcspn(at + len, ends);
+		snprintf(buf, size, "%.*s", (int)(n < size ? n : size - 1), at + len);
+		return;
+	}
+}
+
+void
+redis_info(const char *info, const char *key, char *buf, size_t size)
+{
+	char with_colon[64];
+
+	snprintf(with_colon, sizeof(with_colon), "%s:", key);
+	value_of(info, with_colon, "\r\n", buf, size);
+}
+
+/* slave0:ip=127.0.0.1,port=6380,state=online,offset=10,lag=0 */
+bool
+redis_info_replica(const char *info, unsigned i, struct redis_replica *out)
+{
+	char key[32], line[512], ip[128], port[16], word[16];
+
+	snprintf(key, sizeof(key), "slave%u", i);
+	redis_info(info, key, line, sizeof(line));
+	value_of(line, "ip=", ",", ip, sizeof(ip));
+	value_of(line, "port=", ",", port, sizeof(port));
+	snprintf(
+	    out->name, sizeof(out->name), strchr(ip, ':') != NULL ? "[%s]:%s" : "%s:%s", ip, port);
+	value_of(line, "state=", ",", word, sizeof(word));
+	out->online = strcmp(word, "online") == 0;
+	value_of(line, "lag=", ",", word, sizeof(word));
+	out->lag_s = strtol(word, NULL, 10);
+	return *line != '\0';
+}
