@@ -246,6 +246,7 @@ UNIT_TESTS = \
 	tests/unit/check_conf \
 	tests/unit/check_ctl \
 	tests/unit/check_dump \
+	tests/unit/check_followers \
 	tests/unit/check_generate \
 	tests/unit/check_gsi \
 	tests/unit/check_groups \

@@ -42,7 +42,7 @@ struct tree {
 	unsigned n;
 	uint64_t term, epoch; /* of the first */
 	int64_t offset;
-	unsigned n_relays, n_agents, n_behind, n_down, n_unknown;
+	unsigned n_relays, n_agents, n_behind, n_down, n_gone, n_unknown;
 	json_t *peers;
 };
 
@@ -232,6 +232,29 @@ judge_relay(struct tree *t, const struct relay *r, struct redis *redis, const ch
 	add_seen(t, &s);
 }
 
+/* Those that fmd has seen at the first, and sees no more. */
+static void
+add_gone(struct tree *t, const json_t *followers)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(followers, i, one)
+	{
+		char why[160];
+
+		if (strcmp(fmctl_string(one, "state"), "gone") != 0)
+			continue;
+		snprintf(why, sizeof(why), "%d of %d are there since %s",
+		    (int)fmctl_number(one, "here"), (int)fmctl_number(one, "most"),
+		    fmctl_string(one, "fewer_since"));
+		add_seen(t,
+		    &(struct seen){ "relay", fmctl_string(one, "name"), t->relay[0].name, "gone",
+			why, 1, 0, 0, -1 });
+		t->n_gone++;
+	}
+}
+
 /* Where a server that was given by its address stands. */
 static void
 find_above(struct tree *t, struct relay *r, const char *info)
@@ -314,15 +337,15 @@ visit_given(struct tree *t, const char *list)
 static json_t *
 answer(const struct tree *t)
 {
-	return json_pack("{s:O, s:I, s:I, s:i, s:i, s:i, s:i, s:i}", "peers", t->peers, "term",
+	return json_pack("{s:O, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:i}", "peers", t->peers, "term",
 	    (json_int_t)t->term, "epoch", (json_int_t)t->epoch, "relays", (int)t->n_relays,
 	    "agents", (int)t->n_agents, "behind", (int)t->n_behind, "link_down", (int)t->n_down,
-	    "unknown", (int)t->n_unknown);
+	    "gone", (int)t->n_gone, "unknown", (int)t->n_unknown);
 }
 
-/* "unix:" and the socket that fmd publishes to. */
+/* "unix:" and the socket that fmd publishes to, and who has followed that: a new list, or NULL. */
 static int
-find_first(const struct ask *a, char *name, size_t size, struct fm_error *err)
+find_first(const struct ask *a, char *name, size_t size, json_t **followers, struct fm_error *err)
 {
 	json_t *none = json_object(), *dist = NULL;
 	const json_t *place;
@@ -330,10 +353,13 @@ find_first(const struct ask *a, char *name, size_t size, struct fm_error *err)
 	int rc = fmctl_ask(a, "dist", none, &dist, err);
 
 	*name = '\0';
+	*followers = NULL;
 	json_array_foreach(json_object_get(dist, "places"), i, place)
 	{
-		if (strcmp(fmctl_string(place, "kind"), "redis") == 0)
-			snprintf(name, size, "unix:%s", fmctl_string(place, "place"));
+		if (strcmp(fmctl_string(place, "kind"), "redis") != 0)
+			continue;
+		snprintf(name, size, "unix:%s", fmctl_string(place, "place"));
+		*followers = json_incref(json_object_get(place, "followers"));
 	}
 	json_decref(dist);
 	json_decref(none);
@@ -348,9 +374,10 @@ fmctl_dist_peers(const struct ask *a, json_t **result, struct fm_error *err)
 {
 	struct tree *t = calloc(1, sizeof(*t));
 	struct relay_login login;
+	json_t *followers = NULL;
 	char first[MOST_NAME];
 	int rc = t == NULL ? fm_fail(err, FM_E_RESOURCE, "out of memory")
-			   : find_first(a, first, sizeof(first), err);
+			   : find_first(a, first, sizeof(first), &followers, err);
 
 	if (rc == 0 && a->auth_file != NULL) {
 		rc = relay_login_read(a->auth_file, &login, err);
@@ -361,12 +388,14 @@ fmctl_dist_peers(const struct ask *a, json_t **result, struct fm_error *err)
 		t->insecure = json_is_true(json_object_get(a->args, "insecure"));
 		add_relay(t, first, "", 0);
 		visit_from(t, 0, false);
+		add_gone(t, followers);
 		visit_given(t, json_string_value(json_object_get(a->args, "relays")));
 		*result = answer(t);
 		if (*result == NULL)
 			rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
 		json_decref(t->peers);
 	}
+	json_decref(followers);
 	free(t);
 	explicit_bzero(&login, sizeof(login));
 	return rc;

@@ -773,7 +773,7 @@ say_next(const json_t *r, char *buf, size_t size)
 	if (json_is_integer(next))
 		snprintf(buf, size, "in %" I " ms", ms > 0 ? ms : 0);
 	else
-		snprintf(buf, size, "light sweep");
+		snprintf(buf, size, "%s", next != NULL ? "light sweep" : "");
 }
 
 void
@@ -802,10 +802,27 @@ show_peers(const json_t *result, FILE *out)
 
 	fmctl_table(peers, columns, N_OF(columns), false, out);
 	fprintf(out,
-	    "relays      %" I ", agents %" I "; behind %" I ", link down %" I ", unknown %" I "\n",
+	    "relays      %" I ", agents %" I "; behind %" I ", link down %" I ", gone %" I
+	    ", unknown %" I "\n",
 	    fmctl_number(result, "relays"), fmctl_number(result, "agents"),
 	    fmctl_number(result, "behind"), fmctl_number(result, "link_down"),
-	    fmctl_number(result, "unknown"));
+	    fmctl_number(result, "gone"), fmctl_number(result, "unknown"));
+}
+
+/* Of a place: who follows it, and why that is not known. */
+static void
+show_followers(const json_t *place, FILE *out)
+{
+	static const struct column columns[] = { { "FOLLOWER", "name", NULL, false },
+		{ "STATE", "state", NULL, false }, { "HERE", "here", NULL, true },
+		{ "MOST", "most", NULL, true }, { "FEWER SINCE", "fewer_since", NULL, false } };
+	const json_t *followers = json_object_get(place, "followers");
+
+	if (json_array_size(followers) > 0)
+		fmctl_table(followers, columns, N_OF(columns), false, out);
+	if (*fmctl_string(place, "followers_unknown") != '\0')
+		fprintf(out, "followers   not all known: %s\n",
+		    fmctl_string(place, "followers_unknown"));
 }
 
 void
@@ -816,6 +833,8 @@ fmctl_show_dist(const struct ask *a, const json_t *result, FILE *out)
 		{ "TERM", "term", NULL, true }, { "EPOCH", "epoch", NULL, true },
 		{ "BYTES", "bytes", NULL, true }, { "FAILURES", "failures", NULL, true },
 		{ "WHY", "error", NULL, false } };
+	const json_t *place;
+	size_t i;
 
 	if (json_object_get(result, "peers") != NULL) {
 		show_peers(result, out);
@@ -826,28 +845,49 @@ fmctl_show_dist(const struct ask *a, const json_t *result, FILE *out)
 		return;
 	}
 	fmctl_table(json_object_get(result, "places"), columns, N_OF(columns), false, out);
+	json_array_foreach(json_object_get(result, "places"), i, place) show_followers(place, out);
 	if (!is_well(result))
 		fprintf(out, "subnet      %s\n", not_well);
+}
+
+static int
+judge_place(const json_t *place)
+{
+	const json_t *follower;
+	size_t i;
+
+	if (strcmp(fmctl_string(place, "state"), "failing") == 0)
+		return FMD_EXIT_TROUBLE;
+	json_array_foreach(json_object_get(place, "followers"), i,
+	    follower) if (strcmp(fmctl_string(follower, "state"), "gone") ==
+	    0) return FMD_EXIT_TROUBLE;
+	return *fmctl_string(place, "followers_unknown") != '\0' ? FMD_EXIT_SYSTEM : FMD_EXIT_OK;
 }
 
 int
 fmctl_judge_dist(const json_t *result)
 {
+	int code = FMD_EXIT_OK;
 	const json_t *place;
 	size_t i;
 
 	if (fmctl_number(result, "unknown") > 0)
 		return FMD_EXIT_SYSTEM;
-	if (fmctl_number(result, "behind") > 0 || fmctl_number(result, "link_down") > 0)
+	if (fmctl_number(result, "behind") > 0 || fmctl_number(result, "link_down") > 0 ||
+	    fmctl_number(result, "gone") > 0)
 		return FMD_EXIT_TROUBLE;
 	if (json_object_get(result, "differences") != NULL)
 		return fmctl_number(result, "different") > 0 ? FMD_EXIT_NOT_ROUTED
 		    : fmctl_number(result, "sources") == 0   ? FMD_EXIT_SYSTEM
 							     : FMD_EXIT_OK;
-	json_array_foreach(json_object_get(result, "places"), i,
-	    place) if (strcmp(fmctl_string(place, "state"), "failing") ==
-	    0) return FMD_EXIT_TROUBLE;
-	return FMD_EXIT_OK;
+	json_array_foreach(json_object_get(result, "places"), i, place)
+	{
+		int of_place = judge_place(place);
+
+		if (code != FMD_EXIT_TROUBLE && of_place != FMD_EXIT_OK)
+			code = of_place;
+	}
+	return code;
 }
 
 void

@@ -465,7 +465,9 @@ static const struct conf_row rows[] = {
 	    "Where that Redis finds the Redis of the other SM, in words of REPLICAOF (an end of "
 	    "stunnel on this host, as 127.0.0.1:6391). While another SM is master, fmd makes its "
 	    "own Redis a replica of it, so that whoever becomes master has all that was "
-	    "published; empty = there is one SM, or the others share dist_redis."),
+	    "published. As master it asks it who follows it, when one that followed its own Redis "
+	    "is missing (not beyond this host, as the login would be plain text); empty = there is "
+	    "one SM, or the others share dist_redis."),
 	STRING(NULL, "dist_auth_file", dist_auth_file, "", "path", true,
 	    "File with a line \"USER PASSWORD\", by which fmd logs in to its Redis. It is read "
 	    "each "

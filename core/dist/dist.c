@@ -21,7 +21,7 @@
 #include "lib/log.h"
 #include "lib/thread.h"
 
-#define LOOK_EVERY_MS 5000 /* at the file of addresses, and at what is published */
+#define LOOK_EVERY_MS 5000 /* at the file of addresses, at what is published, at who follows */
 #define RETRY_MS 500
 #define RETRY_MOST_MS 30000
 #define STOP_MS 2000 /* for what is being written */
@@ -43,6 +43,7 @@ struct publisher {
 	bool is_new, stop; /* is_new: in its role, as MASTER or STANDBY */
 	bool has_ended;
 	struct dist_status status;
+	FM_VEC(struct follower) shown; /* as the last look left the followers */
 	/* of the thread */
 	void *place; /* NULL: closed */
 	struct published told;
@@ -51,7 +52,9 @@ struct publisher {
 	uint64_t term;		  /* ours; 0: none taken yet */
 	struct place_epoch known; /* that we have published, or found when we took our term */
 	uint32_t retry_ms;	  /* 0: nothing has failed */
-	bool fenced;		  /* another has published since */
+	struct followers followers;
+	int64_t looked_ms; /* at them, CLOCK_MONOTONIC */
+	bool fenced;	   /* another has published since */
 };
 
 struct dist {
@@ -66,6 +69,12 @@ now_s(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int64_t
+now_ms(void)
+{
+	return (int64_t)(now_s() * 1000);
 }
 
 static void
@@ -251,6 +260,54 @@ is_still_there(struct publisher *p)
 	return rc == 0;
 }
 
+static void
+count_follower(void *arg, const char *name)
+{
+	followers_count(arg, name);
+}
+
+/* Told once when it begins to be unknown; err: why, NULL: it is known. */
+static void
+share_followers(struct publisher *p, bool seen, const struct fm_error *err)
+{
+	const struct followers *f = &p->followers;
+	bool was_known;
+
+	pthread_mutex_lock(&p->lock);
+	was_known = p->status.followers_unknown[0] == '\0';
+	snprintf(p->status.followers_unknown, sizeof(p->status.followers_unknown), "%.*s",
+	    (int)sizeof(p->status.followers_unknown) - 1, err != NULL ? err->msg : "");
+	p->shown.n = 0;
+	fm_vec_append(&p->shown, f->item.item, seen ? f->item.n : 0);
+	pthread_mutex_unlock(&p->lock);
+	if (was_known && err != NULL)
+		log_warn("dist", "it is not known who follows %s: %s", p->at.where, err->msg);
+}
+
+/* Those that are missing may have gone over to the peer's place: what is published reaches them
+ * there as long as that is a copy.  Where it cannot be asked they are missing as far as anybody
+ * knows. */
+static void
+look_at_followers(struct publisher *p)
+{
+	struct fm_error err = { 0 };
+	int64_t now = now_ms();
+	bool seen;
+	int rc;
+
+	if (p->ops->followers == NULL || p->place == NULL || now - p->looked_ms < LOOK_EVERY_MS)
+		return;
+	p->looked_ms = now;
+	followers_begin(&p->followers);
+	rc = p->ops->followers(p->place, count_follower, &p->followers, &err);
+	seen = rc == 0;
+	if (seen && p->at.peer != NULL && followers_lack(&p->followers))
+		rc = p->ops->peers_followers(&p->at, count_follower, &p->followers, &err);
+	if (seen)
+		followers_end(&p->followers, now, p->at.where);
+	share_followers(p, seen, rc != 0 ? &err : NULL);
+}
+
 /* Again and again: it may have been started anew, as what it was made for. */
 static void
 follow_peer(struct publisher *p)
@@ -277,6 +334,10 @@ begin_role(struct publisher *p)
 	p->retry_ms = 0;
 	p->status.error[0] = '\0';
 	p->status.follows = p->role == STANDBY ? p->at.peer : NULL;
+	p->status.followers_unknown[0] = '\0';
+	p->shown.n = 0;
+	followers_fini(&p->followers);
+	p->looked_ms = now_ms() - LOOK_EVERY_MS;
 	forget_place(p);
 }
 
@@ -310,6 +371,8 @@ run(void *arg)
 			follow_peer(p);
 		else if (v != NULL && role == MASTER && !p->fenced)
 			unpublished = unpublished || changed ? !publish(p, v) : !is_still_there(p);
+		if (role == MASTER)
+			look_at_followers(p);
 		pthread_mutex_lock(&p->lock);
 	}
 	pthread_mutex_unlock(&p->lock);
@@ -452,6 +515,8 @@ stop_publisher(struct publisher *p, const struct timespec *until)
 	sa_view_put(p->next);
 	pub_fini(&p->told);
 	addresses_fini(&p->addresses);
+	followers_fini(&p->followers);
+	fm_vec_fini(&p->shown);
 	destroy_locks(p);
 	free_publisher(p);
 }
@@ -529,12 +594,23 @@ dist_n_places(const struct dist *d)
 }
 
 void
-dist_status(struct dist *d, unsigned place, struct dist_status *out)
+dist_status(const struct dist *d, unsigned place, struct dist_status *out)
 {
 	struct publisher *p = d->publisher[place];
 
 	pthread_mutex_lock(&p->lock);
 	*out = p->status;
 	out->is_master = p->role == MASTER;
+	pthread_mutex_unlock(&p->lock);
+}
+
+void
+dist_each_follower(const struct dist *d, unsigned place, dist_follower each, void *arg)
+{
+	struct publisher *p = d->publisher[place];
+
+	pthread_mutex_lock(&p->lock);
+	for (size_t i = 0; p->role == MASTER && i < p->shown.n; i++)
+		each(arg, &p->shown.item[i]);
 	pthread_mutex_unlock(&p->lock);
 }

@@ -18,6 +18,7 @@
 #ifndef CORE_DIST_DIST_H
 #define CORE_DIST_DIST_H
 
+#include "core/dist/followers.h"
 #include "core/view/view.h"
 
 enum { DIST_FILES, DIST_REDIS, DIST_PLACES };
@@ -38,7 +39,8 @@ struct dist_status {
 	uint64_t term, epoch;
 	uint64_t n_commits, n_blobs, n_patches, n_bytes;
 	uint64_t n_failures;
-	double last_s; /* that the last commit took */
+	double last_s;		     /* that the last commit took */
+	char followers_unknown[256]; /* why it is not known who follows this place; "": it is */
 	bool is_master;
 };
 
@@ -54,6 +56,10 @@ void dist_resign(struct dist *d);
 /* Another SM is master: its place is followed. */
 void dist_stand_by(struct dist *d);
 unsigned dist_n_places(const struct dist *d);
-void dist_status(struct dist *d, unsigned place, struct dist_status *out);
+void dist_status(const struct dist *d, unsigned place, struct dist_status *out);
+/* Who follows a place that we publish to, and who did since we are master, as of the last look.
+ * They are told under the lock of the place. */
+typedef void (*dist_follower)(void *arg, const struct follower *one);
+void dist_each_follower(const struct dist *d, unsigned place, dist_follower each, void *arg);
 
 #endif

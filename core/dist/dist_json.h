@@ -11,5 +11,8 @@
 
 /* {"places": [...]}; d NULL: none.  A new object, NULL: memory is out. */
 json_t *dist_json(struct dist *d);
+/* The followers that are gone, each as a line of fmctl trouble.  A new list, NULL: memory is
+ * out. */
+json_t *dist_troubles_json(const struct dist *d);
 
 #endif

@@ -8,6 +8,8 @@ CORE_SOURCES += \
 	core/dist/dist_json.c \
 	core/dist/dist_json.h \
 	core/dist/files.c \
+	core/dist/followers.c \
+	core/dist/followers.h \
 	core/dist/place.h \
 	core/dist/published.c \
 	core/dist/published.h \

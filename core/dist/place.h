@@ -29,6 +29,8 @@ struct place_changes {
 typedef int (*place_each)(
     void *arg, const char *key, const void *bytes, size_t n, struct fm_error *err);
 
+typedef void (*place_follower)(void *arg, const char *name);
+
 struct place_at {
 	const char *where; /* a folder; a socket */
 	const char *peer;  /* where this place finds that of the other SM, NULL: there is none */
@@ -45,6 +47,13 @@ struct place_ops {
 	/* It follows that of the peer; NULL: it cannot.  FM_E_SYSTEM: and as long as that does not
 	 * answer. */
 	int (*follow)(const struct place_at *at, struct fm_error *err);
+	/* Each that follows it now and has acknowledged something lately, by the name that it has
+	 * there; NULL: nobody knows who follows.  A failure is none of the place, as publishing
+	 * does not need it. */
+	int (*followers)(void *place, place_follower each, void *arg, struct fm_error *err);
+	/* Each that follows the place of the peer, as long as that is a copy itself. */
+	int (*peers_followers)(
+	    const struct place_at *at, place_follower each, void *arg, struct fm_error *err);
 	/* The epoch, and each blob; a failure of each ends it. */
 	int (*load)(
 	    void *place, struct place_epoch *at, place_each each, void *arg, struct fm_error *err);

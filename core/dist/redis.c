@@ -19,15 +19,24 @@
 #include <string.h>
 
 #include "core/dist/place.h"
+#include "core/redis/info.h"
 #include "core/redis/redis.h"
 
 #define LOG_ENTRIES "20000"
+#define SILENT_S 5 /* a replica acknowledges every second */
 
 static const struct redis_limits limits = { .who = "Redis",
 	.connect_ms = 10000,
 	.answer_ms = 10000,
 	.most_bytes = 64 << 20,
 	.most_elements = 1 << 16 };
+
+/* What is to be published waits for the answer. */
+static const struct redis_limits peers_limits = { .who = "the Redis of the other SM",
+	.connect_ms = 1000,
+	.answer_ms = 1000,
+	.most_bytes = 1 << 20,
+	.most_elements = 16 };
 
 struct chain {
 	struct redis *redis;
@@ -47,21 +56,28 @@ chain_close(void *place)
 
 /* The login is read anew each time, so that a password may change while fmd runs. */
 static int
+log_in(const struct relay_name *to, const char *auth_file, const struct redis_limits *how,
+    struct redis **redis, struct fm_error *err)
+{
+	struct relay_login login;
+	int rc = auth_file != NULL ? relay_login_read(auth_file, &login, err) : 0;
+
+	if (rc == 0)
+		rc = redis_open(to, auth_file != NULL ? &login : NULL, how, redis, err);
+	explicit_bzero(&login, sizeof(login));
+	return rc;
+}
+
+static int
 chain_open(const struct place_at *at, void **place, struct fm_error *err)
 {
 	const struct relay_name to = { .path = at->where };
 	struct chain *c = calloc(1, sizeof(*c));
-	struct relay_login login;
-	int rc = 0;
+	int rc;
 
 	if (c == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for %s", at->where);
-	if (at->auth_file != NULL)
-		rc = relay_login_read(at->auth_file, &login, err);
-	if (rc == 0)
-		rc =
-		    redis_open(&to, at->auth_file != NULL ? &login : NULL, &limits, &c->redis, err);
-	explicit_bzero(&login, sizeof(login));
+	rc = log_in(&to, at->auth_file, &limits, &c->redis, err);
 	if (rc == 0)
 		*place = c;
 	else
@@ -151,6 +167,81 @@ chain_follow(const struct place_at *at, struct fm_error *err)
 	if (rc == 0)
 		rc = follow(place, at->peer, err);
 	chain_close(place);
+	return rc;
+}
+
+/* ---------------------------------------------------------------- followers */
+
+/* The text that INFO answers, to be freed; NULL: *err says why. */
+static redisReply *
+ask_info(struct redis *r, struct fm_error *err)
+{
+	redisReply *info = redis_ask(r, err, "INFO replication");
+
+	if (info == NULL || redis_is_text(info))
+		return info;
+	freeReplyObject(info);
+	redis_no_sense(r, err);
+	return NULL;
+}
+
+static void
+tell_followers(const char *info, place_follower each, void *arg)
+{
+	struct redis_replica one;
+
+	for (unsigned i = 0; redis_info_replica(info, i, &one); i++)
+		if (one.online && one.lag_s < SILENT_S)
+			each(arg, one.name);
+}
+
+static int
+chain_followers(void *place, place_follower each, void *arg, struct fm_error *err)
+{
+	struct chain *c = place;
+	redisReply *info = ask_info(c->redis, err);
+
+	if (info == NULL)
+		return err->kind;
+	tell_followers(info->str, each, arg);
+	freeReplyObject(info);
+	return 0;
+}
+
+/* What follows a Redis that leads by itself hears nothing of ours. */
+static int
+tell_peers(struct redis *r, place_follower each, void *arg, struct fm_error *err)
+{
+	redisReply *info = ask_info(r, err);
+	char link[16];
+
+	if (info == NULL)
+		return err->kind;
+	redis_info(info->str, "master_link_status", link, sizeof(link));
+	if (strcmp(link, "up") == 0)
+		tell_followers(info->str, each, arg);
+	freeReplyObject(info);
+	return 0;
+}
+
+/* The login would be plain text beyond this host. */
+static int
+chain_peers_followers(
+    const struct place_at *at, place_follower each, void *arg, struct fm_error *err)
+{
+	struct redis *r = NULL;
+	struct relay_name to;
+	int rc = relay_name_parse(at->peer, &to, err);
+
+	if (rc == 0 && relay_leaves_the_host(&to))
+		rc = fm_fail(err, FM_E_CONFIG,
+		    "%s is beyond this host, and an end of stunnel is meant (dist_redis_peer)",
+		    at->peer);
+	if (rc == 0)
+		rc = log_in(&to, at->auth_file, &peers_limits, &r, err);
+	if (rc == 0)
+		rc = tell_peers(r, each, arg, err);
+	redis_close(r);
 	return rc;
 }
 
@@ -348,6 +439,8 @@ const struct place_ops place_redis = { .kind = "redis",
 	.close = chain_close,
 	.lead = chain_lead,
 	.follow = chain_follow,
+	.followers = chain_followers,
+	.peers_followers = chain_peers_followers,
 	.load = chain_load,
 	.check = chain_check,
 	.begin = chain_begin,

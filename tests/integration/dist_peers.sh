@@ -32,8 +32,7 @@ start_redis first --port $port
 start_redis second --port $((port + 1)) --replicaof 127.0.0.1 $port
 second=$redis_pid
 start_redis third --port $((port + 2)) --replicaof 127.0.0.1 $((port + 1))
-exec_on_fmsim host-1-1 "$build/fmd" --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
-await "$dir/fmd.out" "SUBNET UP"
+start_fmd
 agent() { # HOST RELAY
 	exec_on_fmsim "$1" "$build/fmd-agent" -v --file="$dir/$2.paths" "redis:unix:$dir/$2.sock" >"$dir/$2-agent.out" 2>&1 &
 	await "$dir/$2-agent.out" "all fetched"
@@ -43,18 +42,44 @@ agent host-2-2 third
 until_true shows 0 "^ *0  *relay  *unix:$dir/first.sock .*current" "^ *1  *agent  *0x.*unix:$dir/first.sock .*current" \
 	"^ *1  *relay  *127.0.0.1:$((port + 1))  *unix:$dir/first.sock .*current" \
 	"^ *2  *relay  *127.0.0.1:$((port + 2))  *127.0.0.1:$((port + 1)) .*current" \
-	"^ *3  *agent .*127.0.0.1:$((port + 2)) .*current" "^relays  *3, agents 2; behind 0, link down 0, unknown 0$"
+	"^ *3  *agent .*127.0.0.1:$((port + 2)) .*current" "^relays  *3, agents 2; behind 0, link down 0, gone 0, unknown 0$"
 fmctl dist peers --json >"$dir/answer" || fail "--json has another exit code"
 says '"kind": "agent"' '"lag_bytes": [0-9]' '"unknown": 0'
 echo "ok: the tree"
 
+dist_says() { # CODE WORDS...: dist does, some time
+	local want=$1 rc=0 words
+	shift
+	fmctl dist >"$dir/answer" 2>&1 || rc=$?
+	[ $rc = "$want" ] || return 1
+	for words in "$@"; do
+		grep -q -- "$words" "$dir/answer" || return 1
+	done
+}
+until_true dist_says 0 "^127.0.0.1:$((port + 1))  *following  *1  *1"
+says_nothing_is_wrong() {
+	fmctl trouble | grep -qx none
+}
+until_true says_nothing_is_wrong
+
 # one that is given by its address, and is in the tree, is in it once
 given=unix:$dir/third.sock
 until_true shows 0 "^relays  *3, agents 2;"
-# the one in the middle dies: what was below it is found where its address is given, and says so
+# the one in the middle dies: fmd names it, and all else is well
 kill -9 "$second"
 wait "$second" 2>/dev/null
-until_true shows 5 "unix:$dir/third.sock .*link down .*it has lost the one above" "^relays  *2, agents 2; .*link down 1, unknown 0$"
+until_true dist_says 5 "^127.0.0.1:$((port + 1))  *gone  *0  *1  *20..-"
+await "$dir/fmd.out" "127.0.0.1:$((port + 1)) follows $dir/first.sock no more (0 of 1 are there)"
+fmctl trouble >"$dir/answer"
+says "follower-gone .*127.0.0.1:$((port + 1)) follows $dir/first.sock no more"
+fmctl status --json >"$dir/answer"
+says '"converged": true' '"troubles": 0'
+# what was below it is found where its address is given, and says so
+given=
+until_true shows 5 "^ *1  *relay  *127.0.0.1:$((port + 1))  *unix:$dir/first.sock .*gone .*0 of 1 are there since 20" \
+	"^relays  *1, agents 1; .*link down 0, gone 1, unknown 0$"
+given=unix:$dir/third.sock
+until_true shows 5 "unix:$dir/third.sock .*link down .*it has lost the one above" "^relays  *2, agents 2; .*link down 1, gone 1, unknown 0$"
 given=127.0.0.1:$((port + 1))
 until_true shows 1 "127.0.0.1:$((port + 1)) .*unknown .*Connection refused"
 given=192.0.2.1:6379
@@ -66,7 +91,23 @@ given=
 given=unix:$dir/third.sock
 fmsim_say unlink 'host-3-1[1]' >/dev/null
 until_true shows 5 "^ *[0-9]  *agent .*unix:$dir/third.sock .*behind"
-echo "ok: who is behind, down, unknown"
+echo "ok: who is behind, down, gone, unknown"
+
+# it is back
+rm -f "$dir/second.sock"
+start_redis second --port $((port + 1)) --replicaof 127.0.0.1 $port
+second=$redis_pid
+until_true dist_says 0 "^127.0.0.1:$((port + 1))  *following  *1  *1"
+await "$dir/fmd.out" "127.0.0.1:$((port + 1)) follows $dir/first.sock again"
+until_true says_nothing_is_wrong
+given=
+until_true shows 0 "^relays  *3, agents 2; behind 0, link down 0, gone 0, unknown 0$"
+# one that stands still: its connection is there
+kill -STOP "$second"
+until_true dist_says 5 "^127.0.0.1:$((port + 1))  *gone  *0  *1  *20..-"
+kill -CONT "$second"
+until_true dist_says 0 "^127.0.0.1:$((port + 1))  *following  *1  *1"
+echo "ok: who comes back"
 
 # a replica behind a tunnel that ends at the socket: it has no address, unless it announces one
 cat >"$dir/tunnel.py" <<'END'
@@ -94,6 +135,7 @@ await "$dir/tunnel.out" listens
 start_redis fourth --port $((port + 4)) --replicaof 127.0.0.1 $((port + 3))
 fourth=$redis_pid
 until_true shows 1 "unknown .*it announces no address: give it replica-announce-ip and replica-announce-port"
+until_true dist_says 0 "^/unixsocket:$((port + 4))  *following  *1  *1"
 kill "$fourth"
 wait "$fourth" 2>/dev/null
 start_redis fourth --port $((port + 4)) --replicaof 127.0.0.1 $((port + 3)) --replica-announce-ip 127.0.0.1 --replica-announce-port $((port + 4))
@@ -174,18 +216,35 @@ with socket.socket(socket.AF_UNIX) as s:
     answer = s.recv(1000)
     sys.exit(answer != b"+OK\r\n" and answer)
 END
-read -ra words <<<"$(sed -n 's/^user monitor //p' "$top/conf/redis-fmd-users.conf")"
-python3 "$dir/say.py" "$dir/first.sock" monitor "${words[@]}" ">secret" || fail "Redis does not take the user"
+allow() { # USER: what the shipped one may
+	local words
+	read -ra words <<<"$(sed -n "s/^user $1 //p" "$top/conf/redis-fmd-users.conf")"
+	python3 "$dir/say.py" "$dir/first.sock" "$1" "${words[@]}" ">secret" || fail "Redis does not take the user $1"
+}
+allow monitor
+allow fmd
+# an fmd that has been started anew does not know who has followed before
+kill "$fmd" "$second"
+wait "$fmd" "$second"
+echo "fmd secret" >"$dir/fmd.auth"
+chmod 600 "$dir/fmd.auth"
+echo "dist_auth_file = '$dir/fmd.auth'" >>"$dir/fmd.conf"
+start_fmd
+until_true dist_says 0 "^redis .* published "
+until_true says_nothing_is_wrong
 echo "monitor secret" >"$dir/auth"
 given=--auth-file=$dir/auth
-until_true shows 0 "^relays  *1, agents 1; behind 0, link down 0, unknown 0$"
+until_true shows 0 "^relays  *1, agents 1; behind 0, link down 0, gone 0, unknown 0$"
 python3 "$dir/say.py" "$dir/first.sock" monitor "-client|list" || fail "Redis does not take the user"
-until_true shows 1 "^ *1  *agents .*unknown .*NOPERM" "^relays  *1, agents 0; behind 0, link down 0, unknown 1$"
+until_true shows 1 "^ *1  *agents .*unknown .*NOPERM" "^relays  *1, agents 0; behind 0, link down 0, gone 0, unknown 1$"
 python3 "$dir/say.py" "$dir/first.sock" monitor "-hmget" || fail "Redis does not take the user"
 until_true shows 1 "^ *0  *relay .*unknown .*NOPERM"
 echo "monitor wrong" >"$dir/auth"
 until_true shows 1 "^ *0  *relay .*unknown .*WRONGPASS"
-echo "ok: a user of its own"
+python3 "$dir/say.py" "$dir/first.sock" fmd "-info" || fail "Redis does not take the user"
+until_true dist_says 1 "^redis .* published " "^followers   not all known: Redis answers \"NOPERM"
+await "$dir/fmd.out" "it is not known who follows $dir/first.sock: Redis answers"
+echo "ok: users of their own"
 
 exits 2 dist status --auth-file="$dir/fmd.conf"
 says "--auth-file= is for dist peers"
