@@ -274,7 +274,9 @@ forget_node(struct inv_node *n, bool registered_elsewhere)
 	for (unsigned p = 0; p <= n->n_ports; p++) {
 		struct inv_port *port = &n->ports[p];
 
-		port->reregistered = port->reregistered && !registered_elsewhere;
+		/* What was lost before us is not missed where it has been asked for. */
+		if (port->reregistered && registered_elsewhere)
+			port->reregistered = port->found_active = false;
 		port->aliases_done = port->pkeys_done = false;
 		port->qos_done = port->qos_in_done = false;
 	}
@@ -288,6 +290,4 @@ program_forget(struct sweeper *s)
 	s->writing.held.n = s->writing.silent.n = s->writing.unwritten.n = 0;
 	s->writing.strayed = s->telling.held_for_sls = false;
 	s->writing.n_broken_off = s->telling.n_untold = s->writing.n_owed = s->writing.n_short = 0;
-	if (s->rule.others == OTHERS_RULED && !s->rule.first_master)
-		s->links->lost_all = false; /* they have been asked for that */
 }
