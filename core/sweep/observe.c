@@ -46,12 +46,13 @@ forget_ports(struct inv_node *n)
 	}
 }
 
-/* What a switch held before it lost its power is gone. */
+/* What a switch held before it lost its power is gone.  One that fmd knows may have taken entries
+ * of groups since, before anybody saw that. */
 static void
 note_reboot(struct inv_node *n)
 {
+	n->mft = n->lft == LFT_FOREIGN ? MFT_EMPTY : MFT_UNKNOWN;
 	n->lft = LFT_BLANK;
-	n->mft = MFT_EMPTY;
 	n->sw_refused = 0;
 	forget_ports(n);
 }
