@@ -204,6 +204,7 @@ UNIT_TESTS = \
 	tests/sweep/check_events \
 	tests/sweep/check_fields \
 	tests/sweep/check_foreign_guid \
+	tests/sweep/check_newcomers \
 	tests/sweep/check_forged_answers \
 	tests/sweep/check_forged_sms \
 	tests/sweep/check_groups_written \

@@ -192,6 +192,22 @@ inv_set_port_guid(struct inventory *inv, uint32_t node, uint8_t port, uint64_t g
 	return fm_hash_put(&inv->by_port, guid, node * 256 + port);
 }
 
+const char *
+inv_disbelief_text(enum inv_disbelief why)
+{
+	static const char *const texts[N_DISBELIEFS] = {
+		[BELIEVED] = "nothing",
+		[CLAIMS_NO_GUID] = "a node GUID of 0",
+		[CLAIMS_NO_PORT_GUID] = "a port GUID of 0",
+		[CLAIMS_NO_TYPE] = "an unknown node type",
+		[CLAIMS_NO_PORTS] = "an impossible number of ports",
+		[CLAIMS_NO_SUCH_PORT] = "a local port that it does not have",
+		[CLAIMS_NEW_GUIDS] = "ever new GUIDs, too many within an hour",
+	};
+
+	return texts[why];
+}
+
 void
 inv_link(struct inventory *inv, uint32_t a, uint8_t a_port, uint32_t b, uint8_t b_port)
 {
@@ -199,6 +215,7 @@ inv_link(struct inventory *inv, uint32_t a, uint8_t a_port, uint32_t b, uint8_t 
 			*pb = &inv_node(inv, b)->ports[b_port];
 
 	pa->edge = pb->edge = EDGE_LINKED;
+	pa->disbelief = pb->disbelief = BELIEVED;
 	pa->peer = b;
 	pa->peer_port = b_port;
 	pb->peer = a;

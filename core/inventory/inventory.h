@@ -37,6 +37,20 @@ enum inv_edge {
 	EDGE_DUPLICATE
 };
 
+/* Why one who answers behind a port is not believed: it is left out, EDGE_SILENT. */
+enum inv_disbelief {
+	BELIEVED, /* or nobody answers */
+	CLAIMS_NO_GUID,
+	CLAIMS_NO_PORT_GUID,
+	CLAIMS_NO_TYPE,
+	CLAIMS_NO_PORTS,
+	CLAIMS_NO_SUCH_PORT,
+	CLAIMS_NEW_GUIDS, /* arrive.c */
+	N_DISBELIEFS
+};
+/* What it claims: "a node GUID of 0". */
+const char *inv_disbelief_text(enum inv_disbelief why);
+
 /* What the linear forwarding table of a switch holds. */
 enum inv_lft {
 	LFT_FOREIGN, /* another SM may have written it, or fmd before it was started; read */
@@ -67,10 +81,10 @@ struct inv_port {
 	uint8_t peer_port;
 	uint8_t edge; /* enum inv_edge */
 	uint8_t lmc;
+	uint8_t disbelief; /* enum inv_disbelief: of what is cabled to it */
 	bool known;
 	bool foreign_key;  /* under an M_Key that we do not know */
 	bool stopped;	   /* we have disabled it (babbling_port_policy), and so it was last read */
-	bool nonsense;	   /* what is cabled to it says what cannot be: that has been told */
 	bool reregistered; /* ClientReregister has been sent since the port came up */
 	bool repaths;	   /* its paths carry other SLs than it was told: it is to ask again */
 	bool found_active; /* it was in use already when we first saw it */

@@ -20,6 +20,9 @@
  * not found any more is gone, and the newcomer is the node.  Of two that are both new a switch goes
  * before a host, for more hangs on it; our own node is never in doubt.
  *
+ * A port that shows ever new nodes, none of which was ever seen before, is believed NEWCOMERS_MAX
+ * of them within an hour, for each costs a slot of the inventory for good.
+ *
  * In a fabric without such nodes nothing of this is asked, but for a switch that is met by a new
  * cable first.  Bounded: DOUBTS_MAX questions a sweep, and who comes then is left out.
  */
@@ -28,6 +31,8 @@
 #include "core/sweep/internal.h"
 
 #define DOUBTS_MAX(s) (256 + 4 * (s)->inv.nodes.n)
+#define NEWCOMERS_MAX 32
+#define NEWCOMERS_MS (3600 * 1000)
 
 enum doubt {
 	DOUBT_NONE,
@@ -222,6 +227,42 @@ cast_out(struct sweeper *s, uint32_t slot, uint8_t port)
 		arrive_leave_out(s, p->peer, p->peer_port, slot, port);
 }
 
+/* Nodes never seen before that this port has shown within the hour, with this one; 0: memory is
+ * out. */
+static uint32_t
+count_newcomer(struct sweeper *s, uint32_t node, uint8_t port)
+{
+	struct fm_hash *counts = &s->disc->newcomers;
+	uint64_t key = (uint64_t)node * 256 + port;
+	int64_t now_ms = sweeper_clock_ms(s);
+	uint32_t n;
+
+	if (now_ms - s->disc->newcomers_ms >= NEWCOMERS_MS) {
+		fm_hash_fini(counts);
+		*counts = (struct fm_hash){ 0 };
+		s->disc->newcomers_ms = now_ms;
+	}
+	n = fm_hash_find(counts, key);
+	n = n == FM_HASH_NONE ? 1 : n + 1;
+	return fm_hash_put(counts, key, n) ? n : 0;
+}
+
+/* Is it known, or may it be given a slot of the inventory?  If not it is left out. */
+static bool
+may_have_slot(struct sweeper *s, const struct arrival *v)
+{
+	uint32_t known = inv_find(&s->inv, v->info.node_guid), n;
+
+	if (known != INV_NONE && inv_is(&s->inv, known, &v->info))
+		return true;
+	n = count_newcomer(s, v->node, v->port);
+	if (n == 0)
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the inventory");
+	if (n > NEWCOMERS_MAX)
+		discover_disbelieve(s, v->node, v->port, CLAIMS_NEW_GUIDS, n > NEWCOMERS_MAX + 1);
+	return n <= NEWCOMERS_MAX;
+}
+
 static void
 take(struct sweeper *s, const struct arrival *v)
 {
@@ -235,6 +276,8 @@ take(struct sweeper *s, const struct arrival *v)
 		inv_unlink(&s->inv, v->node, v->port, EDGE_NONE);
 		return;
 	}
+	if (!may_have_slot(s, v))
+		return;
 	clear_the_way(s, v);
 	slot = inv_add(&s->inv, &v->info);
 	if (slot == INV_NONE) {

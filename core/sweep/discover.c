@@ -151,21 +151,38 @@ discover_ask_desc(struct sweeper *s, uint32_t node, uint8_t port)
 
 /* ------------------------------------------------------ walking a cable */
 
-static const char *
+static enum inv_disbelief
 check_node_info(const struct wire_node_info *info)
 {
 	if (info->node_guid == 0)
-		return "a node GUID of 0";
+		return CLAIMS_NO_GUID;
 	if (info->port_guid == 0)
-		return "a port GUID of 0";
+		return CLAIMS_NO_PORT_GUID;
 	if (info->node_type < WIRE_NODE_CA || info->node_type > WIRE_NODE_ROUTER)
-		return "an unknown node type";
+		return CLAIMS_NO_TYPE;
 	if (info->n_ports == 0 || info->n_ports > INV_PORTS_MAX)
-		return "an impossible number of ports";
+		return CLAIMS_NO_PORTS;
 	if (info->local_port > info->n_ports ||
 	    (info->local_port == 0 && info->node_type != WIRE_NODE_SWITCH))
-		return "a local port that it does not have";
-	return NULL;
+		return CLAIMS_NO_SUCH_PORT;
+	return BELIEVED;
+}
+
+void
+discover_disbelieve(
+    struct sweeper *s, uint32_t node, uint8_t port, enum inv_disbelief why, bool told)
+{
+	struct inv_port *p = &inv_node(&s->inv, node)->ports[port];
+	char name[128];
+
+	p->edge = EDGE_SILENT;
+	p->disbelief = (uint8_t)why;
+	s->report.n_silent += s->report.scope != SWEEP_LIGHT;
+	if (!told)
+		fm_log_rl(&s->logs.silent, FM_LOG_WARN, "sweep",
+		    "what is cabled to %s port %u claims %s; it is left out",
+		    inv_name(inv_node(&s->inv, node), name, sizeof(name)), port,
+		    inv_disbelief_text(why));
 }
 
 static void
@@ -173,9 +190,8 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
 	struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
-	const char *wrong = NULL;
+	enum inv_disbelief why = BELIEVED;
 	struct wire_node_info info;
-	char name[128];
 	uint64_t key;
 
 	if (ask_is_stale(a) || p->edge != EDGE_ASKED)
@@ -187,9 +203,14 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 	}
 	if (status == TXN_OK) {
 		wire_node_info_get(reply + WIRE_SMP_DATA_AT, &info);
-		wrong = check_node_info(&info);
+		why = check_node_info(&info);
 	}
-	if (status == TXN_OK && wrong == NULL) {
+	if (why != BELIEVED) {
+		discover_disbelieve(s, a->node, a->port, why,
+		    p->disbelief == why && todo_known(s->todo, a->node, a->port) == TODO_NO_ANSWER);
+		return;
+	}
+	if (status == TXN_OK) {
 		arrive(s, a->node, a->port, reply + WIRE_SMP_DATA_AT, a->route.m_key);
 		return;
 	}
@@ -200,14 +221,10 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	}
 	p->edge = EDGE_SILENT;
-	if (status == TXN_CANCELLED || s->report.scope == SWEEP_LIGHT)
-		return; /* a light sweep only asks whether it has come alive */
-	s->report.n_silent++;
-	p->nonsense = wrong != NULL;
-	if (wrong != NULL && todo_known(s->todo, a->node, a->port) != TODO_NO_ANSWER)
-		fm_log_rl(&s->logs.silent, FM_LOG_WARN, "sweep",
-		    "what is cabled to %s port %u claims %s; it is left out",
-		    inv_name(inv_node(&s->inv, a->node), name, sizeof(name)), a->port, wrong);
+	if (status == TXN_CANCELLED)
+		return;
+	p->disbelief = BELIEVED;
+	s->report.n_silent += s->report.scope != SWEEP_LIGHT; /* which only asks who came alive */
 }
 
 static void
@@ -316,7 +333,7 @@ on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	}
 	wire_node_info_get(reply + WIRE_SMP_DATA_AT, &info);
-	if (check_node_info(&info) != NULL || (slot = inv_add(&s->inv, &info)) == INV_NONE) {
+	if (check_node_info(&info) != BELIEVED || (slot = inv_add(&s->inv, &info)) == INV_NONE) {
 		sweep_fail(s, FM_E_SYSTEM, "our own port answers NodeInfo with nonsense");
 		return;
 	}

@@ -32,6 +32,9 @@ struct sweep_discovery {
 	uint32_t n_beside;   /* of those who were silent, for which nobody waits */
 	uint64_t n_unlinked; /* inventory.n_unlinked when routes were last found */
 	bool todo_work;	     /* some of it is to be written though nothing has changed */
+	/* Nodes never seen before, by port (slot * 256 + port): since newcomers_ms, for an hour */
+	struct fm_hash newcomers;
+	int64_t newcomers_ms; /* by the clock of the transport */
 };
 
 /* sweep.c */
@@ -52,6 +55,9 @@ void discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_ask_switch(struct sweeper *s, uint32_t node); /* and all its ports */
 void discover_ask_desc(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_probe(struct sweeper *s, uint32_t node, uint8_t port);
+/* Who answers behind node:port is left out; told: the log has it already. */
+void discover_disbelieve(
+    struct sweeper *s, uint32_t node, uint8_t port, enum inv_disbelief why, bool told);
 /* arrive.c */
 /* First sight of a node in this discovery, by this way: what its links were is remembered. */
 void arrive_greet(struct sweeper *s, uint32_t slot, const struct smp_route *route);

@@ -106,6 +106,7 @@ sweeper_free(struct sweeper *s)
 	fm_vec_fini(&s->reading.doubted);
 	fm_vec_fini(&s->would);
 	todo_clear(s->todo);
+	fm_hash_fini(&s->disc->newcomers);
 	traps_fini(s->traps);
 	mem = s->mem;
 	fm_arena_fini(&mem);

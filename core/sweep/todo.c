@@ -230,7 +230,8 @@ is_logged_where_met(const struct sweeper *s, const struct todo *t)
 	const struct inv_node *n = inv_node(&s->inv, t->slot);
 
 	return t->why == TODO_M_KEY || t->why == TODO_STOPPED ||
-	    (t->why == TODO_NO_ANSWER && n->ports[t->port].nonsense) || (is_mute(t) && n->warned);
+	    (t->why == TODO_NO_ANSWER && n->ports[t->port].disbelief != BELIEVED) ||
+	    (is_mute(t) && n->warned);
 }
 
 /* What a scan has to tell. */

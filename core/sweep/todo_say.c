@@ -107,6 +107,17 @@ say_no_answer(const struct inventory *inv, uint32_t slot, unsigned port, char *b
 }
 
 static void
+say_disbelief(const struct inventory *inv, uint32_t slot, unsigned port, char *buf, size_t size)
+{
+	const struct inv_node *n = inv_node(inv, slot);
+	char name[128];
+
+	snprintf(buf, size, "what is cabled to %s port %u claims %s; it is left out",
+	    inv_name(n, name, sizeof(name)), port,
+	    inv_disbelief_text((enum inv_disbelief)n->ports[port].disbelief));
+}
+
+static void
 say_twin(const struct inventory *inv, uint32_t slot, unsigned port, char *buf, size_t size)
 {
 	char name[128], far_name[128] = "another one";
@@ -155,7 +166,10 @@ todo_say(const struct inventory *inv, const struct todo_list *list, const struct
 		say_twin(inv, slot, port, buf, size);
 		break;
 	case TODO_NO_ANSWER:
-		say_no_answer(inv, slot, port, buf, size);
+		if (inv_node(inv, slot)->ports[port].disbelief != BELIEVED)
+			say_disbelief(inv, slot, port, buf, size);
+		else
+			say_no_answer(inv, slot, port, buf, size);
 		break;
 	case TODO_STOPPED:
 		say_stopped(inv, slot, port, buf, size);
