@@ -93,8 +93,9 @@ show_as_read(const json_t *r, FILE *out)
 		fprintf(out, "pairs       %" I " without a path\n",
 		    fmctl_number(r, "unreachable_pairs"));
 	else
-		fputs("pairs       not known: the forwarding tables are older than the fabric "
-		      "(fmctl verify)\n",
+		fputs("pairs       not known: the forwarding tables are older than the fabric, or "
+		      "not "
+		      "in the switches (fmctl trouble)\n",
 		    out);
 	fprintf(out,
 	    "believed    %" I " nodes not heard, tables of %" I
@@ -701,6 +702,11 @@ fmctl_show_path(const struct ask *a, const json_t *p, FILE *out)
 		if (json_is_object(json_object_get(p, "dead")))
 			fprintf(out, "There is no path: the cable at \"%s\" port %" I " is dead.\n",
 			    fmctl_string(p, "dead.node"), fmctl_number(p, "dead.port"));
+		else if (json_is_string(json_object_get(p, "in_doubt")))
+			fprintf(out,
+			    "It is not known whether packets arrive: \"%s\" has not taken its "
+			    "forwarding table, or not yet.\n",
+			    fmctl_string(p, "in_doubt"));
 		else
 			fputs("There is no path: packets do not arrive.\n", out);
 		return;

@@ -192,7 +192,8 @@ as_read_json(const struct daemon *d)
 		return json_null();
 	return json_pack("{s:i, s:i, s:o, s:i, s:i, s:f}", "ports_active", (int)h.n_ports_active,
 	    "ports_not_active", (int)h.n_ports_not_active, "unreachable_pairs",
-	    h.plan_is_old ? json_null() : json_integer((json_int_t)h.n_unreachable),
+	    h.plan_is_old || h.n_not_held > 0 ? json_null()
+					      : json_integer((json_int_t)h.n_unreachable),
 	    "switches_in_doubt", (int)h.n_in_doubt, "nodes_not_heard", (int)h.n_not_heard,
 	    "oldest_read_s", (double)h.oldest_ms / 1000);
 }

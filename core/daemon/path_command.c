@@ -11,6 +11,8 @@
 #include "core/sa/path_query.h"
 #include "core/server/server.h"
 #include "core/text/json_text.h"
+#include "core/transition/transition.h"
+#include "lib/bitset.h"
 #include "lib/error.h"
 
 /* ------------------------------------------------------------------- who */
@@ -258,6 +260,24 @@ dead_json(const struct inventory *inv, const struct sa_view *v, uint32_t src,
 	return json_pack("{s:o, s:i}", "node", name_json(v->node[slot]), "port", (int)port);
 }
 
+/* The first switch on the way that answers, and that may hold another entry of the LID than the
+ * plan says, as it was last read or acknowledged; null: there is none. */
+static json_t *
+doubtful_json(const struct inventory *inv, const struct sa_view *v, uint16_t dlid,
+    const struct sa_hop *hop, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t slot = v->sw_node[hop[i].sw];
+		const struct inv_node *sw = slot < inv->nodes.n ? inv_node(inv, slot) : NULL;
+
+		if (sw != NULL && !sw->silent && !sw->quiet &&
+		    (sw->lft != LFT_OURS ||
+			fm_bit_test(sw->lft_doubt, dlid / TRANSITION_BLOCK_LIDS)))
+			return name_json(v->node[slot]);
+	}
+	return json_null();
+}
+
 static json_t *
 path_json(const struct inventory *inv, const struct sa_view *v, uint32_t src, uint16_t slid,
     uint32_t dst, uint16_t dlid)
@@ -266,15 +286,17 @@ path_json(const struct inventory *inv, const struct sa_view *v, uint32_t src, ui
 	struct sa_path path = { 0 };
 	bool arrives = sa_path_find(v, src, slid, dlid, &path);
 	unsigned n = 0;
-	json_t *o, *dead;
+	json_t *o, *dead, *doubtful;
 
 	if (v->plan != NULL)
 		sa_path_walk(v, src, dlid, hop, &n);
 	dead = dead_json(inv, v, src, hop, n);
+	doubtful = doubtful_json(inv, v, dlid, hop, n);
 	arrives = arrives && json_is_null(dead);
-	o = json_pack("{s:o, s:o, s:b, s:o, s:i, s:i, s:I, s:b, s:i, s:o}", "from",
-	    end_json(v, src, slid), "to", end_json(v, dst, dlid), "arrives", (int)arrives, "dead",
-	    dead, "sl", (int)path.sl, "mtu", (int)mtu_bytes(path.attr.mtu), "mbps",
+	o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:I, s:b, s:i, s:o}", "from",
+	    end_json(v, src, slid), "to", end_json(v, dst, dlid), "arrives",
+	    arrives && !json_is_null(doubtful) ? json_null() : json_boolean(arrives), "dead", dead,
+	    "in_doubt", doubtful, "sl", (int)path.sl, "mtu", (int)mtu_bytes(path.attr.mtu), "mbps",
 	    (json_int_t)path.attr.mbps, "reversible", (int)path.reversible, "pkey",
 	    (int)sa_view_shared_pkey(v, src, dst, 0), "hops", hops_json(v, hop, n));
 	if (o != NULL)

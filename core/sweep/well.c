@@ -209,14 +209,15 @@ well_lacks(const struct sweeper *s, enum todo_why why, bool is_up, char *text, s
 
 /* ----------------------------------------------------------------- what is believed */
 
+/* Is each row of the switch the last plan's, as it was read or acknowledged? */
 static bool
-is_in_doubt(const struct inv_node *n)
+holds_plan(const struct inv_node *n)
 {
-	bool doubt = n->lft != LFT_OURS || n->lft_remembered || n->silent || n->quiet;
+	uint64_t doubt = 0;
 
 	for (size_t i = 0; i < sizeof(n->lft_doubt) / sizeof(n->lft_doubt[0]); i++)
-		doubt = doubt || n->lft_doubt[i] != 0;
-	return doubt;
+		doubt |= n->lft_doubt[i];
+	return n->lft == LFT_OURS && !n->lft_remembered && doubt == 0;
 }
 
 /* Nodes here that are silent, and nodes behind links that are up; once each, if they are known.
@@ -264,10 +265,14 @@ sweeper_heard(const struct sweeper *s, struct sweep_heard *out)
 	free(seen);
 	for (uint32_t i = 0; i < inv->nodes.n; i++) {
 		const struct inv_node *n = inv_node(inv, i);
+		bool is_heard, holds;
 
 		if (!n->present || (!inv_is_switch(n) && i != inv->local))
 			continue;
-		out->n_in_doubt += inv_is_switch(n) && is_in_doubt(n);
+		is_heard = !n->silent && !n->quiet;
+		holds = !inv_is_switch(n) || holds_plan(n);
+		out->n_in_doubt += !holds || (inv_is_switch(n) && !is_heard);
+		out->n_not_held += !holds && is_heard;
 		if (n->heard_ns != 0 && (now - n->heard_ns) / 1000000 > out->oldest_ms)
 			out->oldest_ms = (now - n->heard_ns) / 1000000;
 	}

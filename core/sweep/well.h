@@ -26,6 +26,7 @@ struct sweep_heard {
 				 * force on the cables that it was made for */
 	bool plan_is_old;	/* there are others by now, and n_unreachable is of the past */
 	uint32_t n_in_doubt;	/* switches whose tables are perhaps not that plan's */
+	uint32_t n_not_held;	/* ... of which answer: n_unreachable is of what is to be */
 	uint32_t n_not_heard;	/* nodes that did not answer when last asked */
 	int64_t oldest_ms; /* since the oldest answer of a switch here, or of our node; -1: none */
 };

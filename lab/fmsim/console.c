@@ -105,6 +105,32 @@ print_route(struct sim *s, const char *rest, FILE *out)
 		    s->fabric.nodes[way.at.node].id, way.at.port, way.n_hops);
 }
 
+static bool
+is_host(const struct sim *s, uint32_t node)
+{
+	return s->fabric.nodes[node].type == WIRE_NODE_CA;
+}
+
+/* The pairs of hosts between whose first ports the LFTs do not lead, a line each. */
+static void
+print_lost(struct sim *s, const char *rest, FILE *out)
+{
+	uint32_t n = s->fabric.n_nodes;
+	struct sim_way way;
+
+	for (uint32_t a = 0; a < n; a++) {
+		for (uint32_t b = 0; b < n; b++) {
+			struct sim_place at = { a, 1 }, there = { b, 1 };
+
+			if (a == b || !is_host(s, a) || !is_host(s, b))
+				continue;
+			if (!sim_walk(s, at, place_lid(&s->fabric, there), &way))
+				fprintf(
+				    out, "%s %s\n", s->fabric.nodes[a].id, s->fabric.nodes[b].id);
+		}
+	}
+}
+
 static void print_help(struct sim *s, const char *rest, FILE *out);
 
 static const struct command {
@@ -117,6 +143,7 @@ static const struct command {
 	{ "attached", "attached", print_attached },
 	{ "dump", "dump NODE", print_node },
 	{ "route", "route NODE NODE", print_route },
+	{ "lost", "lost", print_lost },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

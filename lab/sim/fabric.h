@@ -111,6 +111,7 @@ struct sim_node {
 	uint32_t first_port;
 	uint8_t n_ports, type; /* enum wire_node_type */
 	bool silent;	       /* links work, the SMA does not answer */
+	bool refuses;	       /* the SMA answers each Set with an error */
 	bool off;	       /* being rebooted */
 	bool aggregation;      /* a CA for in-network computing, inside its switch */
 	bool no_lid_smps;      /* LID-routed SMPs to it are lost */

@@ -55,6 +55,8 @@ static const struct verb {
 	{ "reboot", ACTION_REBOOT, "n", REBOOT_NS, "reboot NODE [for TIME]" },
 	{ "silence", ACTION_SILENCE, "n", 0, "silence NODE" },
 	{ "wake", ACTION_WAKE, "n", 0, "wake NODE" },
+	{ "refuse", ACTION_REFUSE, "n", 0, "refuse NODE" },
+	{ "obey", ACTION_OBEY, "n", 0, "obey NODE" },
 	{ "describe", ACTION_DESCRIBE, "nt", 0, "describe NODE \"TEXT\"" },
 	{ "loss", ACTION_LOSS, "s", 0, "loss 10%" },
 	{ "error", ACTION_ERROR, "ps", 0, "error NODE[PORT] 10%" },
@@ -137,6 +139,10 @@ action_do(struct sim *s, const struct sim_action *a)
 	case ACTION_SILENCE:
 	case ACTION_WAKE:
 		sim_silence(s, a->at.node, a->kind == ACTION_SILENCE);
+		break;
+	case ACTION_REFUSE:
+	case ACTION_OBEY:
+		s->fabric.nodes[a->at.node].refuses = a->kind == ACTION_REFUSE;
 		break;
 	case ACTION_DESCRIBE:
 		sim_describe(s, a->at.node, a->text);
@@ -372,7 +378,8 @@ read_verb(struct sim *s, struct line *l, unsigned i, struct sim_action *a, struc
 
 	if (v == NULL)
 		return bad(l, "this verb is unknown",
-		    "unlink|relink|clear|link|flap|reboot|silence|wake|describe|loss|error|guid|"
+		    "unlink|relink|clear|link|flap|reboot|silence|wake|refuse|obey|describe|loss|"
+		    "error|guid|"
 		    "ports|lid|trap|traffic|rate",
 		    err);
 	a->kind = v->kind;

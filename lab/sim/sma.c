@@ -394,6 +394,8 @@ sma_handle(struct sim_fabric *f, struct sim_place at, uint8_t *mad)
 	}
 	if (mad[MAD_BASE_VERSION] != 1 || mad[MAD_CLASS_VERSION] != 1)
 		status = WIRE_STATUS_BAD_CLASS_VERSION;
+	else if (method == WIRE_SET && n->refuses)
+		status = WIRE_STATUS_BAD_VALUE;
 	else if (method == WIRE_GET || method == WIRE_SET)
 		status = dispatch(&r, attr);
 	if (status == ATTR_UNANSWERED)

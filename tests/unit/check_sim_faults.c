@@ -446,6 +446,19 @@ END_TEST
 
 /* ---- scripts and specs */
 
+START_TEST(test_refuses_sets)
+{
+	uint8_t data[64] = { 0, 3 };
+
+	ck_assert_int_eq(sim_do(sim, "refuse S1", &err), 0);
+	ck_assert_uint_eq(set("\1", WIRE_ATTR_LFT, 0, data), WIRE_STATUS_BAD_VALUE);
+	ck_assert_uint_ne(get("\1", WIRE_ATTR_LFT, 0)[1], 3);
+	ck_assert_int_eq(sim_do(sim, "obey S1", &err), 0);
+	ck_assert_uint_eq(set("\1", WIRE_ATTR_LFT, 0, data), 0);
+	ck_assert_uint_eq(get("\1", WIRE_ATTR_LFT, 0)[1], 3);
+}
+END_TEST
+
 START_TEST(test_script)
 {
 	ck_assert_int_eq(sim_script(sim, "script",
@@ -694,6 +707,7 @@ suite(void)
 	tcase_add_test(lax, test_silence_and_flap);
 	tcase_add_test(lax, test_fate);
 	tcase_add_test(lax, test_garbled);
+	tcase_add_test(lax, test_refuses_sets);
 	tcase_add_test(lax, test_script);
 	tcase_add_test(lax, test_script_errors);
 	suite_add_tcase(s, lax);
