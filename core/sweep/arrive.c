@@ -11,6 +11,8 @@
  *	DOUBT_LINK	its port is cabled to another one already.  A switch: what lies behind that
  *			port, by the way to the switch that we know?  A CA forwards nothing: does it
  *			answer where it was?
+ *	DOUBT_WAY	a switch behind whose port nobody answered for DOUBT_LINK: does it answer
+ *			itself, by the way that we know?  If not that way is lost, and proves nothing
  *	DOUBT_LOOP	the very switch that we come from: does the way through its other port lead
  *			back?
  *	DOUBT_PORT	another node has this port GUID: is it still there?
@@ -41,8 +43,9 @@ enum doubt {
 	DOUBT_LINK = 4,
 	DOUBT_LOOP = 8,
 	DOUBT_PORT = 16,
-	IS_FOREIGN = 32, /* there is no doubt */
-	STILL_THERE = 64 /* a switch is where it was, and may be here as well, by another cable */
+	IS_FOREIGN = 32,  /* there is no doubt */
+	STILL_THERE = 64, /* a switch is where it was, and may be here as well, by another cable */
+	DOUBT_WAY = 128
 };
 
 /* Somebody behind node:port. */
@@ -210,7 +213,7 @@ clear_the_way(struct sweeper *s, const struct arrival *v)
 
 	if (known == INV_NONE || !inv_node(&s->inv, known)->present)
 		return;
-	if (v->settled & (DOUBT_NODE | DOUBT_PLACE))
+	if (v->settled & (DOUBT_NODE | DOUBT_PLACE | DOUBT_WAY))
 		displace(s, known);
 	else if ((v->settled & DOUBT_LINK) && !inv_is_switch(inv_node(&s->inv, known)))
 		let_go(s, known, v->info.local_port);
@@ -506,6 +509,24 @@ cast_out_port(struct sweeper *s, const struct arrival *v)
 	p->guid = 0;
 }
 
+static void ask_there(
+    struct sweeper *s, enum doubt d, const struct arrival *v, const struct smp_route *route);
+
+/* Nobody answered behind the port of a switch that the arrival says to be: is the switch to be
+ * reached at all?  True: that is being asked. */
+static bool
+doubts_way(struct sweeper *s, enum doubt d, const struct arrival *v,
+    const struct wire_node_info *found, const struct smp_route *there)
+{
+	struct smp_route route;
+
+	if (d != DOUBT_LINK || there == NULL || found->node_guid != 0 || v->owner == s->inv.local ||
+	    !inv_is_switch(inv_node(&s->inv, v->owner)) || !way_of_its_own(s, v, &route))
+		return false;
+	ask_there(s, DOUBT_WAY, v, &route);
+	return true;
+}
+
 /* The doubt is settled by who was found there. */
 static void
 judge(struct sweeper *s, enum doubt d, struct arrival *v, const struct wire_node_info *found,
@@ -514,6 +535,8 @@ judge(struct sweeper *s, enum doubt d, struct arrival *v, const struct wire_node
 	bool still = is_still_there(s, d, v, found);
 
 	v->settled |= d;
+	if (doubts_way(s, d, v, found, there))
+		return;
 	if (d == DOUBT_LOOP && !still) {
 		note_loop(s, v->node, v->port, v->info.local_port);
 	} else if (d == DOUBT_PLACE && still) {
@@ -533,7 +556,7 @@ judge(struct sweeper *s, enum doubt d, struct arrival *v, const struct wire_node
 		bool news = todo_known(s->todo, v->node, v->port) == TODO_DONE;
 
 		arrive_leave_out(s, v->node, v->port, v->owner, v->owner_port);
-		if (d == DOUBT_LINK && news)
+		if ((d == DOUBT_LINK || d == DOUBT_WAY) && news)
 			audit(s, v->owner);
 	} else {
 		if (d == DOUBT_PORT)
