@@ -14,6 +14,7 @@ others; whether anything else is not as it is to be is known of each fault (its 
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -28,6 +29,7 @@ ONLY = sys.argv[3:]
 PATIENCE_S = 40
 TREE = ["pgft", "2", "4,4", "1,2", "1,1"]
 SELF = "host-1-1"
+HAS_REDIS = shutil.which("redis-server") and "define HAVE_HIREDIS 1" in open(BUILD + "/config.h").read()
 STATUS = re.compile(rb"STATUS=(.*)")
 
 
@@ -56,14 +58,18 @@ class Rig:
                 self.names[m[3]] = m[1]
         self.hosts = [n for n, kind in self.names.items() if kind == "Ca"]
         self.conf = os.path.join(self.dir, "fmd.conf")
-        self.configure(conf)
+        self.started = []
+        if "REDIS" in conf:
+            with socket.create_server(("127.0.0.1", 0)) as s:
+                self.redis_port = s.getsockname()[1]
+            self.start_redis("first", "--port", str(self.redis_port))
+        self.configure(conf.replace("REDIS", f"dist_redis = '{self.dir}/first.sock'"))
         self.env = {**os.environ, "FMSIM_SOCKET": os.path.join(self.dir, "fmsim.sock"),
                     "FMD_PLUGIN_PATH": BUILD + "/plugins/engines"}
         self.sim = subprocess.Popen([BUILD + "/fmsim", self.net], env=self.env, stdin=subprocess.DEVNULL,
                                     stdout=open(self.dir + "/sim.out", "w"), stderr=subprocess.STDOUT)
         assert wait_until(lambda: "fmsim: " in open(self.dir + "/sim.out").read()), "fmsim does not start"
         self.notify, self.systemd = {}, {}  # of each fmd: its socket, what it has said there last
-        self.fmds = []
         self.self = SELF if SELF in self.names else self.hosts[0]
         self.fmd = self.start(self.self, "state")
         up = lambda: "SUBNET UP" in open(self.dir + "/state.out").read()
@@ -81,14 +87,24 @@ class Rig:
         fmd = subprocess.Popen([BUILD + "/fmd", "--transport=umad", "--config=" + self.conf,
                                 "--state-dir=" + os.path.join(self.dir, state)], env=env, stdin=subprocess.DEVNULL,
                                stdout=open(f"{self.dir}/{state}.out", "w"), stderr=subprocess.STDOUT)
-        self.fmds.append(fmd)
+        self.started.append(fmd)
         return fmd
 
+    def start_redis(self, name, *options):
+        path = os.path.join(self.dir, name)
+        redis = subprocess.Popen(["redis-server", "--port", "0", "--bind", "127.0.0.1", "--unixsocket", path + ".sock",
+                                  "--save", "", "--dir", self.dir, "--dbfilename", name + ".rdb",
+                                  "--repl-diskless-sync-delay", "0", *options], stdin=subprocess.DEVNULL,
+                                 stdout=open(path + ".out", "w"), stderr=subprocess.STDOUT)
+        self.started.append(redis)
+        assert wait_until(lambda: os.path.exists(path + ".sock")), f"{name} does not start"
+        return redis
+
     def stop(self):
-        for process in (*self.fmds, self.sim):
+        for process in (*self.started, self.sim):
             process.send_signal(signal.SIGCONT)
             process.terminate()
-        for process in (*self.fmds, self.sim):
+        for process in (*self.started, self.sim):
             try:
                 process.wait(10)
             except subprocess.TimeoutExpired:
@@ -199,8 +215,8 @@ def sa(rig, well):
 
 
 def dist(rig, well):
-    _, d = rig.ask("dist")
-    return say(bool(d and d.get("converged")), well)
+    code, d = rig.ask("dist")
+    return say(bool(d and d.get("converged")) and code == 0, well)
 
 
 def isolate(rig, well):
@@ -219,7 +235,7 @@ CLAIMS = [status, trouble, pairs, verify, readback, path, sa, dist, isolate, sys
 
 # ---------------------------------------------------------------------------------------- faults
 # Each: NAME, the fabric, the configuration, what is done, hosts that are away then, is it well in
-# the end.
+# the end: of all claims, or all but these.
 
 def tells(*commands):
     def act(rig):
@@ -252,6 +268,20 @@ def loses_requests(rig):
 def isolates(rig):
     subprocess.run([BUILD + "/fmctl", "--state-dir=" + os.path.join(rig.dir, "state"), "isolate", "link:leaf-2:5",
                     "--yes", "--wait"], env=rig.env, capture_output=True, check=True, timeout=60)
+
+
+def loses_relay(rig):
+    """Of the Redis that fmd publishes to a relay."""
+    relay = rig.start_redis("relay", "--replicaof", "127.0.0.1", str(rig.redis_port))
+
+    def follows():
+        _, d = rig.ask("dist")
+        return d and [f["state"] for f in d["places"][0].get("followers", [])] == ["following"]
+
+    assert wait_until(follows), "fmd does not see the relay"
+    assert not any(claim(rig, True) for claim in (dist, trouble)), "not well with the relay"
+    relay.kill()
+    relay.wait()
 
 
 def overwrites(rig):
@@ -318,6 +348,7 @@ FAULTS = [
     ("silent master", TREE, POLL, second_rules(stop=signal.SIGSTOP), gone(), True),
     ("master killed", TREE, POLL, second_rules(stop=signal.SIGKILL), gone(), True),
     ("master's cable out", TREE, POLL, second_rules(f"unlink {SELF}[1]"), gone(SELF), True),
+    ("relay dead", TREE, "REDIS", loses_relay, gone(), {"dist", "trouble"}),
 ]
 # Not held till what is named has been done.
 OPEN = {("Sets refused by all", "sa")}  # the SA answers by tables that switches have refused
@@ -329,6 +360,7 @@ def lids_of(rig):
 
 def row(n, name, kind, conf, act, away, well):
     rig = Rig(f"{n}", kind, conf.replace("REGIONS", REGIONS))
+    is_well = {c: well if isinstance(well, bool) else c.__name__ not in well for c in CLAIMS}
     rig.a_switch = next(x for x, k in rig.names.items() if k == "Switch")
     try:
         rig.lids, rig.away = lids_of(rig), set() if away is None else away
@@ -344,7 +376,7 @@ def row(n, name, kind, conf, act, away, well):
                 if claim is sa and away is None:
                     wrong = None  # nobody reaches it
                 else:
-                    wrong = claim(rig, well)
+                    wrong = claim(rig, is_well[claim])
                 cells[claim.__name__] = wrong
                 if wrong is None:
                     todo.remove(claim)
@@ -354,7 +386,7 @@ def row(n, name, kind, conf, act, away, well):
         # what was right while the fault was mended is to be so in the end
         for claim in CLAIMS:
             if not (claim is sa and away is None):
-                cells[claim.__name__] = claim(rig, well)
+                cells[claim.__name__] = claim(rig, is_well[claim])
     finally:
         rig.stop()
     return cells
@@ -366,6 +398,9 @@ def main():
     for n, fault in enumerate(FAULTS):
         name = fault[0]
         if ONLY and name not in ONLY:
+            continue
+        if "REDIS" in fault[2] and not HAS_REDIS:
+            print(f"{name:28} Redis is absent")
             continue
         try:
             cells = row(n, *fault)
