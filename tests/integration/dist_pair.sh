@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Two SMs with a Redis each, a relay that finds either, an agent at the relay.  Whatever dies, an
 # agent has all that was published, and events reach it; it fetches nothing whole a second time, and
-# who takes over publishes no row: an SM with its Redis, an SM alone, a Redis alone; both ways.
+# who takes over publishes no row: an SM's cable, an SM with its Redis, an SM alone, a Redis alone; both
+# ways.  Who goes from one Redis to the other is missed by nobody.
 set -u
 # shellcheck source=tests/integration/fmsim.bash
 . "$(dirname "$0")/fmsim.bash"
@@ -154,10 +155,45 @@ await "$dir/agent.out" "all fetched"
 event_reaches_agent one
 echo "ok: the standby's Redis follows the master's"
 
+# Its Redis is no first of a chain any more, and what it has is the other's.
+is_below() { # NAME NAME: the Redis of the one is a copy of that of the other
+	followed_by "$1" && said_by_redis "$2" role master && hold_the_same "$1" "$2"
+}
+# It is no stale one, of the epoch that this one has published last, and says what its SA says.
+file_is_fresh_by() { # NAME
+	[ "$(stat -c %Y "$dir/paths")" != 0 ] &&
+		"$build/fmctl" --socket="$dir/$1.socket" --json dist verify --file="$dir/paths" >"$dir/verify.out" 2>&1 &&
+		grep -q '"current": true' "$dir/verify.out"
+}
+ms_since() { # NANOSECONDS
+	echo "$((($(date +%s%N) - $1) / 1000000)) ms"
+}
+until_true hold_the_same one two
+fmsim_say unlink 'host-1-1[1]' >/dev/null
+pulled=$(date +%s%N)
+until_true is_below one two
+below=$(ms_since "$pulled")
+until_true file_is_fresh_by two
+echo "ok: an SM loses its cable: its Redis is below the other's after $below, the agent's file says what the other's SA says after $(ms_since "$pulled")"
+before=$(redis-cli -s "$dir/two.sock" xlen fmd:log)
+fmsim_say unlink 'host-4-2[1]' >/dev/null
+until_true more_than "$before" two
+until_true file_is_fresh_by two
+fmsim_say relink 'host-4-2[1]' >/dev/null
+until_true more_than $((before + 1)) two
+until_true file_is_fresh_by two
+fmsim_say relink 'host-1-1[1]' >/dev/null
+until_true published_by one
+until_true is_below two one
+until_true file_is_fresh_by one
+event_reaches_agent one
+echo "ok: the cable is back"
+
 until_true hold_the_same one two
 end "${fmd[one]}"
 end "${redis[one]}"
-takes_over two 0
+had=$(told_by two)
+takes_over two "$had"
 event_reaches_agent two
 echo "ok: an SM dies with its Redis"
 
@@ -193,6 +229,31 @@ start_redis_of_sm two
 event_reaches_agent two
 until_true followed_by one
 echo "ok: a Redis dies, its SM lives"
+
+# who goes over to the other's Redis, which is a copy, is not missing
+relay_goes_to() { # NAME
+	redis-cli -s "$dir/relay.sock" REPLICAOF 127.0.0.1 "${port[$1]}" | grep -q OK || fail "the relay does not follow $1"
+	until_true said_by_redis relay role connected
+}
+n_asked() { # NAME: how often its Redis was asked who follows it
+	redis-cli -s "$dir/$1.sock" info commandstats | sed -n 's/^cmdstat_info:calls=\([0-9]*\),.*/\1/p'
+}
+was_asked() { # NAME N: so often by others than us
+	asked_by_us=$((asked_by_us + 1))
+	[ $(($(n_asked "$1") - asked_by_us)) -ge "$2" ]
+}
+relay='f["name"] == "127.0.0.1:0"'
+relay_goes_to two
+until_true place two "any($relay and f['state'] == 'following' for f in followers)"
+asked_by_us=$(n_asked one)
+relay_goes_to one
+until_true was_asked one 2
+until_true place two "any($relay and f['state'] == 'following' for f in followers)"
+until_true "$build/fmctl" --socket="$dir/two.socket" dist >/dev/null
+grep -q "127.0.0.1:0 follows .* no more" "$dir/fmd-two.out" && fail "who is below the other's Redis is called gone"
+end "${redis[relay]}"
+until_true place two "any($relay and f['state'] == 'gone' for f in followers)"
+echo "ok: who follows the other's Redis is counted"
 
 kill "${fmd[one]}" "${fmd[two]}"
 wait "${fmd[one]}" || fail "SIGTERM ends fmd with $?"
