@@ -50,7 +50,7 @@ rc=0
 until_true place redis 'state == "failing"'
 echo "ok: nothing can be published"
 
-nsenter -t "$fmd" -m mount -o remount,size=16m "$dir/disk" || fail "no remount"
+nsenter -t "$fmd" -m -r mount -o remount,size=16m "$dir/disk" || fail "no remount"
 kill -CONT "$redis"
 until_true place files 'state == "published" and epoch > 0'
 until_true place redis 'state == "published" and epoch > 0'
