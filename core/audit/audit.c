@@ -16,7 +16,8 @@
 
 enum pace {
 	AT_A_RATE,
-	ONE_NODE, /* up to `hurried` */
+	ONE_NODE, /* `hurried`, from the turn's place on */
+	REBOOTED, /* the forwarding table of `hurried`, beside the turn */
 	ALL
 };
 
@@ -32,6 +33,8 @@ struct audit {
 	uint32_t hurried; /* slot */
 	uint32_t again;	  /* slot of the first node to be read again; INV_NONE: none */
 	struct place next;
+	struct place resume;	   /* REBOOTED: where the turn goes on */
+	FM_VEC(uint32_t) rebooted; /* slots, some perhaps twice */
 	uint32_t under_way;
 	int64_t every_ms; /* the turn of now: settings.audit_ms when it began */
 	/* When those under way were asked: number of the last sweep, Sets of what is written
@@ -56,8 +59,10 @@ audit_new(struct sweeper *s)
 void
 audit_free(struct sweeper *s)
 {
-	if (s->audit != NULL)
-		found_fini(&s->audit->found);
+	if (s->audit == NULL)
+		return;
+	found_fini(&s->audit->found);
+	fm_vec_fini(&s->audit->rebooted);
 }
 
 /* ------------------------------------------------------------------- when */
@@ -68,7 +73,8 @@ is_ours(const struct sweeper *s)
 {
 	return s->rule.was_up && s->p.ha->state == WIRE_SM_MASTER && !s->set.dry_run &&
 	    s->plan != NULL && s->plan->tables != NULL &&
-	    (s->set.audit_ms > 0 || s->audit->asked || s->audit->pace == ALL);
+	    (s->set.audit_ms > 0 || s->audit->asked || s->audit->pace == ALL ||
+		s->audit->pace == REBOOTED || s->audit->rebooted.n > 0);
 }
 
 /* No sweep runs or begins, and nothing is being written. */
@@ -129,15 +135,23 @@ n_places(const struct sweeper *s, uint64_t *at)
 	return n;
 }
 
+/* Past all of the one node that is to be read now. */
+static bool
+is_past_hurried(const struct audit *a)
+{
+	return (a->pace == ONE_NODE || a->pace == REBOOTED) && a->next.slot > a->hurried;
+}
+
 /* The next place that has a look; false: there is none before the end of what is to be read now. */
 static bool
 take_place(struct sweeper *s, struct place *out, struct look *l)
 {
 	struct audit *a = s->audit;
 	struct place *p = &a->next;
+	unsigned n_kinds = a->pace == REBOOTED ? LOOK_LFT + 1 : N_LOOK_KINDS;
 
-	while (p->slot < s->inv.nodes.n && (a->pace != ONE_NODE || p->slot <= a->hurried)) {
-		if (p->kind == N_LOOK_KINDS || !takes_part(s, p->slot)) {
+	while (p->slot < s->inv.nodes.n && !is_past_hurried(a)) {
+		if (p->kind >= n_kinds || !takes_part(s, p->slot)) {
 			*p = (struct place){ .slot = p->slot + 1 };
 		} else if (p->i >= look_rows[p->kind].count(s, p->slot)) {
 			*p = (struct place){ .slot = p->slot, .kind = p->kind + 1 };
@@ -302,7 +316,9 @@ settle(struct sweeper *s)
 	struct audit *a = s->audit;
 	uint64_t n_blocks = a->found.blocks.n;
 
-	if (a->pace == ONE_NODE)
+	if (a->pace == REBOOTED)
+		a->next = a->resume;
+	if (a->pace != ALL)
 		a->pace = AT_A_RATE;
 	if (n_blocks == 0)
 		return false;
@@ -325,6 +341,15 @@ is_anew(const struct sweeper *s)
 	    (a->pace != ALL && a->every_ms != s->set.audit_ms);
 }
 
+static void
+begin_rebooted(struct audit *a)
+{
+	a->resume = a->next;
+	a->hurried = a->rebooted.item[--a->rebooted.n];
+	a->next = (struct place){ .slot = a->hurried };
+	a->pace = REBOOTED;
+}
+
 /* Nobody is asked: those whose answers did not count first. */
 static void
 set_out(struct sweeper *s)
@@ -338,6 +363,8 @@ set_out(struct sweeper *s)
 		a->next = (struct place){ .slot = a->again };
 		a->again = INV_NONE;
 	}
+	if (a->pace == AT_A_RATE && a->rebooted.n > 0)
+		begin_rebooted(a);
 	a->sweep = s->report.number;
 	a->n_sets = n_sets_between(s);
 	if (a->pace == AT_A_RATE && sweeper_clock_ms(s) >= a->batch_ms)
@@ -368,6 +395,7 @@ stand_by(struct audit *a)
 	a->now.number = a->last.number;
 	a->pace = AT_A_RATE;
 	a->asked = false;
+	a->rebooted.n = 0;
 	found_drop(&a->found, 0);
 }
 
@@ -401,10 +429,16 @@ audit_due_ms(const struct sweeper *s)
 
 	if (!is_ours(s) || a->under_way > 0)
 		return INT64_MAX;
-	return is_anew(s) || a->pace != AT_A_RATE ? LONG_AGO_MS : a->batch_ms;
+	return is_anew(s) || a->pace != AT_A_RATE || a->rebooted.n > 0 ? LONG_AGO_MS : a->batch_ms;
 }
 
 /* ---------------------------------------------------------------- for others */
+
+void
+audit_rebooted(struct sweeper *s, uint32_t slot)
+{
+	(void)fm_vec_push(&s->audit->rebooted, slot); /* else the next turn finds it */
+}
 
 uint64_t
 sweeper_audit(struct sweeper *s)

@@ -6,6 +6,7 @@
  * what the power took: LinearFDBTop below what it was, LID 0 of port 0, and no port above INIT
  * where there was one.
  */
+#include "core/audit/audit.h"
 #include "core/sweep/internal.h"
 
 void
@@ -47,14 +48,19 @@ forget_ports(struct inv_node *n)
 }
 
 /* What a switch held before it lost its power is gone.  One that fmd knows may have taken entries
- * of groups since, before anybody saw that. */
+ * since, before anybody saw that: groups are read in this sweep, the forwarding table after it.
+ * Were it read in the sweep, no SMP by LID could pass it till then. */
 static void
-note_reboot(struct inv_node *n)
+note_reboot(struct sweeper *s, uint32_t slot)
 {
+	struct inv_node *n = inv_node(&s->inv, slot);
+
 	n->mft = n->lft == LFT_FOREIGN ? MFT_EMPTY : MFT_UNKNOWN;
 	n->lft = LFT_BLANK;
 	n->sw_refused = 0;
 	forget_ports(n);
+	if (n->ports[0].info.lid != 0)
+		audit_rebooted(s, slot);
 }
 
 bool
@@ -74,7 +80,7 @@ observe_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
 	n->sw_known = true;
 	n->sw_read_seq = a->seq;
 	if (n->sw.linear_fdb_top < top)
-		note_reboot(n);
+		note_reboot(a->s, a->node);
 	return true;
 }
 
@@ -82,8 +88,9 @@ observe_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 /* A port that came up anew, or may have while nobody could read it, has lost what was set in it. */
 static void
-note_reset(struct sweeper *s, struct inv_node *n, unsigned port, const struct wire_port_info *now)
+note_reset(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_port_info *now)
 {
+	struct inv_node *n = inv_node(&s->inv, slot);
 	struct inv_port *p = &n->ports[port];
 
 	if (now->port_state <= WIRE_PORT_INIT || !p->known) {
@@ -99,7 +106,7 @@ note_reset(struct sweeper *s, struct inv_node *n, unsigned port, const struct wi
 			links_registered(s, p->guid);
 	}
 	if (inv_is_switch(n) && port == 0 && now->lid == 0 && n->lft != LFT_BLANK)
-		note_reboot(n);
+		note_reboot(s, slot);
 }
 
 /* The link has come up anew, perhaps by another cable.  The state before counts even where the
@@ -140,7 +147,7 @@ observe_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return false;
 	}
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
-	note_reset(s, n, a->port, &now);
+	note_reset(s, a->node, a->port, &now);
 	if (inv_walks(&s->inv, a->node, a->port))
 		note_bounce(s, a->node, a->port, &now);
 	p->stopped = p->stopped && now.phys_state == WIRE_PHYS_DISABLED;

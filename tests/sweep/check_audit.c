@@ -496,6 +496,35 @@ START_TEST(pace)
 }
 END_TEST
 
+static const struct look first_block = { .attr = WIRE_ATTR_LFT, .n_bytes = 64 };
+
+/* What was on its way since before the switch lost its power comes after what is written now. */
+static void
+come_late(void *arg, const struct sim_trace *e)
+{
+	if (e->method != WIRE_SET || e->attr != WIRE_ATTR_LFT || e->node != *(uint32_t *)arg)
+		return;
+	sim_set_trace(rig.sim, NULL, NULL);
+	overwrite(e->node, &first_block, 1);
+}
+
+/* A switch that lost its power counts as empty, and what it takes beside that is on no list: its
+ * forwarding table is looked at, with audit = 0, too. */
+START_TEST(a_rebooted_switch_is_read_back)
+{
+	uint32_t node;
+
+	bring_up("pgft 2 4,4 1,2 1,1", 0);
+	node = spine();
+	sim_set_trace(rig.sim, come_late, &node);
+	sim_reboot(rig.sim, node, INT64_C(1000000));
+	pass(5000);
+	ck_assert_uint_gt(n_as_believed(node, LOOK_LFT), 0);
+	expect_told("of its forwarding table; it is written again");
+	rig_expect_up(&rig);
+}
+END_TEST
+
 /* Nobody is asked who is not ours to ask: as standby, in a dry run, with audit = 0. */
 START_TEST(nobody_is_asked)
 {
@@ -533,6 +562,7 @@ main(void)
 	tcase_add_test(tc, answers_of_before);
 	tcase_add_loop_test(tc, events_go_on, 0, n_cases(40));
 	tcase_add_loop_test(tc, pace, 0, 2);
+	tcase_add_test(tc, a_rebooted_switch_is_read_back);
 	tcase_add_test(tc, nobody_is_asked);
 	return run_suite(s);
 }
