@@ -12,7 +12,8 @@
  *			port, by the way to the switch that we know?  A CA forwards nothing: does it
  *			answer where it was?
  *	DOUBT_WAY	a switch behind whose port nobody answered for DOUBT_LINK: does it answer
- *			itself, by the way that we know?  If not that way is lost, and proves nothing
+ *			itself, by the way that we know?  If not, that way is lost and proves
+ *			nothing
  *	DOUBT_LOOP	the very switch that we come from: does the way through its other port lead
  *			back?
  *	DOUBT_PORT	another node has this port GUID: is it still there?
