@@ -7,6 +7,7 @@ set -u
 
 . "$(dirname "$0")/fmsim.bash"
 need saquery python3
+[ -x "$build/tests/integration/overwrite" ] || { echo "overwrite is not built: skipped"; exit 77; }
 
 export FMSIM_PRELOAD FMSIM_RUNTIME # which claims.py gives to its children
 python3 "$top/tests/integration/claims.py" "$build" "$dir/claims" "$@" || fail "what is said is not so"
