@@ -11,6 +11,9 @@
  *				shrunk to the events that matter
  *	STORM_PLACE=N		... on the N-th place only, from 0
  *	STORM_LOG=1		what fmd logs meanwhile, by the simulator's clock
+ *	STORM_AUDIT_MS=MS	fmd looks at its own port each second, and reads back all
+ *				that nodes hold in so long; in production 3600000.  Without it
+ *				it does neither: seeds stay the storms that they were
  *	STORM_JOBS=N		so many processes play side by side (1; FMD_LONG=1: one a CPU)
  */
 #include <check.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/sweep/storm_internal.h"
@@ -79,6 +80,7 @@ draw_times(struct storm *s, uint64_t seed, struct sim_options *o)
 void
 storm_draw(struct storm *s, const struct storm_place *place, uint64_t seed)
 {
+	const char *looks = getenv("STORM_AUDIT_MS");
 	struct sim_options o;
 
 	draw_times(s, seed, &o);
@@ -87,6 +89,10 @@ storm_draw(struct storm *s, const struct storm_place *place, uint64_t seed)
 	s->rig.set.sweep_interval_ms = SWEEP_INTERVAL_NS / NS_PER_MS;
 	rig_use(&s->rig, place->engine);
 	s->rig.set.poll_ms = 1000;
+	if (looks != NULL) {
+		s->rig.set.own_port_ms = s->rig.set.poll_ms;
+		s->rig.set.audit_ms = strtoll(looks, NULL, 10);
+	}
 	s->rig.set.on_trap = fm_rng_below(&s->rng, 4) != 0;
 	s->n_events = 2 + fm_rng_below(&s->rng, STORM_EVENTS_MAX - 1);
 	for (unsigned i = 0; i < s->n_events; i++)
