@@ -7,7 +7,9 @@
  * For each kind of event a row: the snapshot; plan_repair(), which ends with a
  * verified plan; entries and blocks changed; down, and back again.
  *
- *	FMD_WHOLE=1	plan_make(), with the order of writes (reconfig.h)
+ *	FMD_WHOLE=1	plan_make(), with the order of writes (reconfig.h): how many LIDs an event
+ *			are written next hop first, wait for older packets, keep old entries, or
+ *			are drained
  *	FMD_WORKERS	default 2
  *	FMD_CPU_TIME=1	CPU time, not the clock's
  *	FMD_ONLY=WORDS	one kind: "0-1" (cables of these levels), "switch of level 1"
@@ -70,7 +72,7 @@ plan_for(struct snapshot *snap, struct plan *prev)
 
 struct series {
 	double snap_ms[MAX_EVENTS], plan_ms[MAX_EVENTS], verify_ms[MAX_EVENTS];
-	double entries, blocks;
+	double entries, blocks, drained, kept, ordered, deferred;
 	unsigned n, n_anew;
 };
 
@@ -81,10 +83,12 @@ tell(const char *what, struct series *s)
 
 	printf("%-24s %4u events %3u anew: snapshot %6.2f ms, plan %7.2f (least %.2f, most %.2f), "
 	       "of it verify %6.2f; "
-	       "%8.0f entries in %7.0f blocks\n",
+	       "%8.0f entries in %7.0f blocks; LIDs: %.1f next hop first, %.1f deferred, "
+	       "%.1f keep old entries, %.1f drained\n",
 	    what, s->n, s->n_anew, fm_median(s->snap_ms, s->n), plan, s->plan_ms[0],
 	    s->plan_ms[s->n - 1], fm_median(s->verify_ms, s->n), s->entries / s->n,
-	    s->blocks / s->n);
+	    s->blocks / s->n, s->ordered / s->n, s->deferred / s->n, s->kept / s->n,
+	    s->drained / s->n);
 }
 
 static struct plan *
@@ -105,6 +109,10 @@ measure(
 	s->verify_ms[s->n++] = p->verify_ms;
 	s->entries += (double)p->delta.n;
 	s->blocks += p->delta_blocks;
+	s->drained += p->change.n_drained;
+	s->kept += p->change.n_kept_old;
+	s->ordered += p->change.n_next_hop_first;
+	s->deferred += p->change.n_deferred;
 	s->n_anew += !p->repaired && !p->kept;
 	if (repair_prepare(&router, p, &err) != 0 ||
 	    reconfig_prepare(&router, p, &err) != 0) /* as the daemon does after each sweep */
