@@ -232,6 +232,7 @@ UNIT_TESTS = \
 	tests/sweep/check_sa_threads \
 	tests/sweep/check_sa_trust \
 	tests/sweep/check_seeds \
+	tests/sweep/check_silent \
 	tests/sweep/check_sweep \
 	tests/sweep/check_traps \
 	tests/sweep/check_turns \

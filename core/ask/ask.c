@@ -8,7 +8,8 @@
  * that a dry run sends none.
  */
 #include "core/ask/ask.h"
-#include "core/ask/lid_route.h"
+#include "core/ask/internal.h"
+#include "core/ask/late.h"
 #include "core/ask/sweeper.h"
 #include "lib/faultpoint.h"
 
@@ -33,7 +34,7 @@ ask_new(struct sweeper *s, uint32_t node, uint8_t port)
 		}
 	}
 	a->s = s;
-	a->via = INV_NONE;
+	a->via = a->about = INV_NONE;
 	a->node = node;
 	a->port = port;
 	a->generation = node != INV_NONE ? inv_node(&s->inv, node)->generation : 0;
@@ -70,20 +71,48 @@ static void on_end(void *arg, enum txn_status status, const uint8_t *reply);
 static uint64_t
 window_key(const struct ask *a)
 {
-	return a->node == INV_NONE || (a->nobody_waits && !a->at_node)
+	return a->node == INV_NONE || (a->wait == ASK_BESIDE && !a->at_node)
 	    ? 0
 	    : inv_node(&a->s->inv, a->node)->guid;
 }
 
-static void
-send_request(struct ask *a)
+static bool
+is_waited_for(const struct ask *a)
+{
+	return a->wait <= ASK_MAY_BE_LATE;
+}
+
+static int64_t
+now_ns(const struct sweeper *s)
+{
+	return s->p.transport->ops->now_ns(s->p.transport);
+}
+
+void
+ask_send(struct ask *a)
 {
 	a->n_tries++;
 	a->seq = ++a->s->reading.seq;
-	a->s->run.pending += !a->nobody_waits;
+	a->s->run.pending += is_waited_for(a);
+	if (a->wait == ASK_MAY_BE_LATE)
+		a->s->reading.stirred_ns = now_ns(a->s);
 	txn_smp(a->s->p.txn, &a->route, a->method, a->attr, a->modifier,
 	    a->method == WIRE_SET || a->attr == WIRE_ATTR_SM_INFO ? a->data : NULL, window_key(a),
 	    on_end, a);
+}
+
+static bool
+is_set_aside(const void *arg)
+{
+	const struct ask *a = arg;
+
+	return a->route.aside;
+}
+
+void
+ask_set_aside(struct sweeper *s)
+{
+	txn_set_aside(s->p.txn, on_end, is_set_aside);
 }
 
 /* Are packets lost by chance, so that silence proves little?  Retries that
@@ -156,8 +185,7 @@ static void
 note_heard(const struct ask *a, enum txn_status status)
 {
 	if ((status == TXN_OK || status == TXN_REFUSED) && a->node != INV_NONE && !a->route.beyond)
-		inv_node(&a->s->inv, a->node)->heard_ns =
-		    a->s->p.transport->ops->now_ns(a->s->p.transport);
+		inv_node(&a->s->inv, a->node)->heard_ns = now_ns(a->s);
 }
 
 static void
@@ -170,20 +198,28 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 	if (stale)
 		status = TXN_CANCELLED;
 	note_heard(a, status);
-	if (a->nobody_waits) {
+	if (a->wait == ASK_BESIDE) {
 		a->done(a, status, reply);
 		ask_release(a);
 		return;
 	}
-	s->run.pending--;
+	s->run.pending -= is_waited_for(a);
+	if (a->wait == ASK_MAY_BE_LATE)
+		s->reading.stirred_ns = now_ns(s);
 	if (!stale && lid_route_again(a, status)) {
-		send_request(a);
+		ask_send(a);
 		return;
 	}
 	if (a->at_node && !stale && (status == TXN_OK || status == TXN_REFUSED))
 		inv_node(&s->inv, a->node)->n_unheard = 0;
 	if (status == TXN_TIMEOUT && is_worth_another(s, a)) {
-		send_request(a);
+		ask_send(a);
+		return;
+	}
+	if (a->wait != ASK_HOLDS_UP)
+		TAILQ_REMOVE(&s->reading.out, a, in);
+	if (a->wait == ASK_IS_LATE) {
+		late_end(a, status, reply);
 		return;
 	}
 	if (status == TXN_TIMEOUT)
@@ -192,6 +228,14 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 		fm_fault_point("answer", wire_attr_name(a->attr));
 	a->done(a, status, reply);
 	ask_release(a);
+}
+
+static void
+put(struct ask *a)
+{
+	if (a->wait == ASK_MAY_BE_LATE)
+		TAILQ_INSERT_TAIL(&a->s->reading.out, a, in);
+	ask_send(a);
 }
 
 void
@@ -203,7 +247,7 @@ ask_get(
 	a->attr = attr;
 	a->modifier = modifier;
 	a->route = *route;
-	send_request(a);
+	put(a);
 }
 
 void
@@ -228,7 +272,7 @@ ask_set(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t mo
 	a->modifier = modifier;
 	a->route = *route;
 	memcpy(a->data, data, sizeof(a->data));
-	send_request(a);
+	put(a);
 }
 
 /* Has the node stopped answering in this sweep, or, of a host, its switch? */

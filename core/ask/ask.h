@@ -3,10 +3,13 @@
  * core/ask/ask.h - a question on the wire: who asks, about what.
  *
  * The counter `pending` (sweeper.h) is the number of asks out that somebody waits for; a phase is
- * over when it is 0 and the phase's feed, if it has one, has nothing more to send.
+ * over when it is 0 and the phase's feed, if it has one, has nothing more to send.  Reads that are
+ * not answered can be let go (late.h).
  */
 #ifndef CORE_ASK_ASK_H
 #define CORE_ASK_ASK_H
+
+#include <sys/queue.h>
 
 #include "core/mad/transact.h"
 #include "core/wire/wire.h"
@@ -16,9 +19,18 @@ struct sweeper;
 struct ask;
 typedef void (*ask_done)(struct ask *a, enum txn_status status, const uint8_t *reply);
 
+/* Who waits for the answer. */
+enum ask_wait {
+	ASK_HOLDS_UP,	 /* the phase; it is counted in `pending` */
+	ASK_MAY_BE_LATE, /* likewise, a read, till it is let go (late.h) */
+	ASK_IS_LATE,	 /* nobody; it is put again, and its answer counts */
+	ASK_BESIDE	 /* nobody; it is not put again */
+};
+
 struct ask {
 	struct sweeper *s;
 	struct ask *next_free;
+	TAILQ_ENTRY(ask) in; /* late.h */
 	ask_done done;
 	uint32_t node;
 	uint32_t generation; /* of the node, when it was asked */
@@ -28,10 +40,12 @@ struct ask {
 	uint32_t claim_generation;
 	uint64_t m_key; /* ... and the key that opened that one's cable */
 	uint8_t port, claim_port;
-	uint8_t kind;	   /* enum block_kind for tables */
-	bool at_node;	   /* put to the node itself, not to what lies beyond it */
-	bool nobody_waits; /* it is not counted in `pending`, and not put again */
-	uint32_t via;	   /* mixed: the switch to which it went by LID; else INV_NONE */
+	uint8_t kind;		/* enum block_kind for tables */
+	bool at_node;		/* put to the node itself, not to what lies beyond it */
+	enum ask_wait wait;	/* set before it is put */
+	enum txn_status status; /* late: how it has ended */
+	uint32_t about;		/* late: who is, by it; INV_NONE: nobody */
+	uint32_t via;		/* mixed: the switch to which it went by LID; else INV_NONE */
 	/* the request, for another try */
 	uint8_t method, n_tries;
 	uint16_t attr;

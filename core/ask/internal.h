@@ -3,6 +3,7 @@
 #ifndef CORE_ASK_INTERNAL_H
 #define CORE_ASK_INTERNAL_H
 
+#include "core/ask/ask.h"
 #include "core/ask/lid_route.h"
 #include "core/ask/sweeper.h"
 
@@ -17,5 +18,10 @@ void lid_route_make(struct smp_route *route, uint16_t lid);
 void lid_route_make_mixed(const struct sweeper *s, struct smp_route *route, uint32_t via);
 /* Such SMPs are not sent for some sweeps.  Logged once, unless it has been open since. */
 void lid_route_close(struct sweeper *s, enum smp_way way, const char *what);
+
+/* ask.c: on the wire, by its route. */
+void ask_send(struct ask *a);
+/* Asks that are out of which route.aside has been set go on so. */
+void ask_set_aside(struct sweeper *s);
 
 #endif

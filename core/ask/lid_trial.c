@@ -95,7 +95,7 @@ send_trial(struct sweeper *s, uint32_t slot, const struct smp_route *route, unsi
 	once.max_tries = 1; /* by the time of another the links may be active */
 	s->ways.n_trials[kind & TRIAL_MIXED]++;
 	a->kind = (uint8_t)kind;
-	a->nobody_waits = true;
+	a->wait = ASK_BESIDE;
 	ask_get(a, &once, WIRE_ATTR_SWITCH_INFO, 0, on_trial);
 }
 

@@ -6,6 +6,8 @@ CORE_SOURCES += \
 	core/ask/doubt.c \
 	core/ask/doubt.h \
 	core/ask/internal.h \
+	core/ask/late.c \
+	core/ask/late.h \
 	core/ask/lid_route.c \
 	core/ask/lid_route.h \
 	core/ask/lid_trial.c \

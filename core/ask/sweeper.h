@@ -6,6 +6,8 @@
 #ifndef CORE_ASK_SWEEPER_H
 #define CORE_ASK_SWEEPER_H
 
+#include <sys/queue.h>
+
 #include "core/inventory/inventory.h"
 #include "core/ask/parts.h"
 #include "core/ask/report.h"
@@ -13,6 +15,7 @@
 #include "lib/log.h"
 
 struct ask;
+TAILQ_HEAD(ask_list, ask);
 
 /* Feeds keep so many questions queued at most.  Node by node: enough that the
  * small windows of a few dozen switches fill the fabric's; striped over the
@@ -48,6 +51,9 @@ struct sweep_run {
 struct sweep_reading {
 	uint64_t seq;		  /* number of the last request that was sent */
 	FM_VEC(uint32_t) doubted; /* nodes with a record in doubt, slots */
+	struct ask_list out;	  /* reads that are out, and those of them that are late ... */
+	struct ask_list come;	  /* ... and have ended meanwhile (late.h) */
+	int64_t stirred_ns;	  /* a read was put, or has ended, that a phase waits for */
 };
 
 /* What nodes hold is not known where others may have written. */

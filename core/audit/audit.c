@@ -239,7 +239,8 @@ ask_for(struct sweeper *s, const struct place *p, const struct look *l)
 		ask_drop(q);
 		return;
 	}
-	q->nobody_waits = q->at_node = true;
+	q->wait = ASK_BESIDE;
+	q->at_node = true;
 	q->kind = (uint8_t)p->kind;
 	q->index = p->i;
 	s->audit->under_way++;

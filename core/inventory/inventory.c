@@ -285,7 +285,7 @@ inv_route(const struct inventory *inv, uint32_t node, uint8_t port, struct smp_r
 	if (sw->n_hops + (last != 0) > DR_MAX_HOPS)
 		return false;
 	route->directed = true;
-	route->beyond = route->brief = false;
+	route->beyond = route->brief = route->aside = false;
 	route->lid = WIRE_LID_PERMISSIVE;
 	route->slid = 0;
 	route->max_tries = 0;

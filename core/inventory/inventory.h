@@ -88,7 +88,8 @@ struct inv_port {
 	bool reregistered; /* ClientReregister has been sent since the port came up */
 	bool repaths;	   /* its paths carry other SLs than it was told: it is to ask again */
 	bool found_active; /* it was in use already when we first saw it */
-	bool pkeys_done;   /* the table holds what it is to hold */
+	bool late_probe; /* who is behind it has been asked, and the answer is late (ask/late.h) */
+	bool pkeys_done; /* the table holds what it is to hold */
 	bool pkeys_enforced; /* switch port to a host: its table is right, it may enforce */
 	bool aliases_done;   /* its alias GUIDs were asked for since it came up */
 	bool qos_done;	     /* SL2VL and VLArb hold what the plan wants */
@@ -139,6 +140,7 @@ struct inv_node {
 	bool silent; /* left out of this sweep: it did not answer what must be known */
 	bool quiet;  /* a question to it ran out of tries: nothing more is asked in this sweep */
 	struct inv_by_lid by_lid;
+	uint32_t n_late;     /* reads of it that are out, or taken by the next sweep (ask/late.h) */
 	uint64_t silent_way; /* stands for the route by which it did not answer */
 	bool was_silent;     /* in the sweep before */
 	uint64_t silent_in;  /* number of the sweep that has counted it as silent */

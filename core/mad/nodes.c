@@ -135,6 +135,8 @@ nodes_take_from(struct nodes *ns, struct node *n)
 	TAILQ_REMOVE(&n->queue, r, in);
 	n->n_queued--;
 	n->n_sent++;
+	if (r->route.aside)
+		nodes_step_aside(ns, r);
 	enter_ring_if_ready(ns, n);
 	return r;
 }
@@ -150,7 +152,7 @@ nodes_take(struct nodes *ns, enum lane lane)
 void
 nodes_step_aside(struct nodes *ns, struct request *r)
 {
-	if (!r->route.beyond || r->is_aside)
+	if ((!r->route.beyond && !r->route.aside) || r->is_aside)
 		return;
 	r->is_aside = true;
 	r->node->n_aside++;

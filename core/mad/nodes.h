@@ -96,7 +96,8 @@ struct request *nodes_take(struct nodes *ns, enum lane lane);
 struct request *nodes_take_from(struct nodes *ns, struct node *n);
 /* All that wait at a node leave it, in order, for the end of *to. */
 void nodes_drop(struct nodes *ns, struct node *n, struct requests *to);
-/* A request that was sent past its node gives its place to others of the node. */
+/* A request that was sent past its node, or that nobody waits for, gives its place to others of the
+ * node. */
 void nodes_step_aside(struct nodes *ns, struct request *r);
 /* It has answered. */
 void nodes_heard(struct nodes *ns, struct node *n);

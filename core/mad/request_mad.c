@@ -17,6 +17,7 @@ request_fill(struct request *r, const struct smp_route *route, const uint8_t *da
 	r->route.slid = route->slid;
 	r->route.max_tries = route->max_tries;
 	r->route.beyond = route->beyond;
+	r->route.aside = route->aside;
 	r->route.brief = route->brief;
 	r->route.wait_ms = route->wait_ms;
 	r->route.n_hops = route->n_hops <= DR_MAX_HOPS ? route->n_hops : DR_MAX_HOPS;

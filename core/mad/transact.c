@@ -242,7 +242,8 @@ has_tries_left(const struct txn_engine *e, const struct request *r)
 static void
 note_loss(struct txn_engine *e, struct request *r, int64_t now)
 {
-	if (r->route.max_tries != 0 || r->route.beyond || r->route.brief || r->route.wait_ms != 0)
+	if (r->route.max_tries != 0 || r->route.beyond || r->route.brief || r->route.wait_ms != 0 ||
+	    r->route.aside)
 		return; /* it may be the way, or nobody is there */
 	if (nodes_lost(&e->nodes, r->node))
 		window_loss(&e->flight.window, r->sent_ns, now);
@@ -298,7 +299,7 @@ take_answer(
 	flight_answered(&e->flight, r, last_try, now_ns(e));
 	if (status != 0)
 		e->counts.refused++;
-	e->counts.useful_retries += r->n_tries - 1u;
+	e->counts.useful_retries += r->route.aside ? 0 : r->n_tries - 1u;
 	finish(e, r, status ? TXN_REFUSED : TXN_OK, m->bytes);
 }
 
@@ -514,6 +515,33 @@ txn_give_up(struct txn_engine *e, uint64_t node_key)
 		TAILQ_INSERT_TAIL(&e->given_up, r, in);
 		r->place = GIVEN_UP;
 	}
+}
+
+/* Those of a list that have left their node's queue give their places up at once. */
+static void
+set_aside_of(struct txn_engine *e, struct requests *list, bool sent, txn_done done,
+    bool (*is_meant)(const void *arg))
+{
+	struct request *r;
+
+	TAILQ_FOREACH(r, list, in)
+	{
+		if (r->done != done || !is_meant(r->arg))
+			continue;
+		r->route.aside = true;
+		if (sent)
+			nodes_step_aside(&e->nodes, r);
+	}
+}
+
+void
+txn_set_aside(struct txn_engine *e, txn_done done, bool (*is_meant)(const void *arg))
+{
+	for (size_t i = 0; i < e->nodes.all.n; i++)
+		set_aside_of(e, &e->nodes.all.item[i]->queue, false, done, is_meant);
+	for (int i = 0; i < FLIGHT_LISTS; i++)
+		set_aside_of(e, &e->flight.tries[i], true, done, is_meant);
+	set_aside_of(e, &e->again, true, done, is_meant);
 }
 
 void

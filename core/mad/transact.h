@@ -37,6 +37,9 @@ struct smp_route {
 	/* It goes past the node of its key, where perhaps nobody answers: that says nothing of
 	 * the node, and holds a place in its window only till it is parked or lost. */
 	bool beyond;
+	/* Nobody waits for it any more: it holds no place in its node's window, and what becomes of
+	 * it is no sign of losses. */
+	bool aside;
 	/* There was no answer before: one try, with a part of the time-out, so that those who wait
 	 * for its end do not wait for long. */
 	bool brief;
@@ -72,8 +75,8 @@ struct txn_limits {
 struct txn_counts {
 	uint64_t sent, received, retries; /* MADs; sent includes retries */
 	uint64_t timeouts, refused;	  /* requests that ended so */
-	uint64_t useful_retries;	  /* of requests that were answered in the end */
-	uint64_t given_up;		  /* requests that ended unsent or early, txn_give_up() */
+	uint64_t useful_retries; /* of requests, not aside, that were answered in the end */
+	uint64_t given_up;	 /* requests that ended unsent or early, txn_give_up() */
 	/* Answers to requests given up and to requests answered; to none that was sent lately, or
 	 * not to what it asked; MADs that the kernel gave back for another reason than silence. */
 	uint64_t late, duplicates, forged, failed;
@@ -107,6 +110,10 @@ void txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method
  * wire end with TXN_TIMEOUT from the next txn_poll(), those that are when
  * their present try has run out. */
 void txn_give_up(struct txn_engine *e, uint64_t node_key);
+
+/* Of the requests with this callback those that are meant go on aside (smp_route.aside).
+ * O(requests that are outstanding + nodes). */
+void txn_set_aside(struct txn_engine *e, txn_done done, bool (*is_meant)(const void *arg));
 
 /* Held, only what has no node (node_key 0) and is no Set leaves: whether the rest is still wanted
  * is to be found out first. */

@@ -139,7 +139,7 @@ sm_ask_beside(struct sweeper *s, uint32_t node, uint8_t port, struct smp_route *
 		return NULL;
 	a = ask_new(s, node, port);
 	if (a != NULL)
-		a->nobody_waits = true;
+		a->wait = ASK_BESIDE;
 	return a;
 }
 

@@ -54,7 +54,7 @@ disable(struct sweeper *s, struct end e)
 	info.port_state = WIRE_PORT_DOWN;
 	info.phys_state = WIRE_PHYS_DISABLED;
 	wire_port_info_put(data, &info);
-	a->nobody_waits = true;
+	a->wait = ASK_BESIDE;
 	ask_set_at(a, WIRE_ATTR_PORT_INFO, e.port, data, on_disabled);
 }
 

@@ -16,10 +16,12 @@
  *
  * Bounded: a silent node costs its retries once in a heavy sweep.  Where nobody answered before,
  * a light sweep asks beside, and a port that is read again briefly, so that no event waits for
- * it.  Reading again (reread.c) has an end.
+ * it.  What happens while reads are out waits for none of them for long (discover_let_go()).
+ * Reading again (reread.c) has an end.
  */
 #include <inttypes.h>
 
+#include "core/ask/late.h"
 #include "core/sweep/internal.h"
 
 #define BESIDE_MAX 16384
@@ -39,10 +41,23 @@ on_node_desc(struct ask *a, enum txn_status status, const uint8_t *reply)
 	inv_describe(&a->s->inv, a->node, reply + WIRE_SMP_DATA_AT);
 }
 
+/* Of what must be known of a node. */
+static struct ask *
+new_read(struct sweeper *s, uint32_t node, uint8_t port)
+{
+	struct ask *a = ask_new(s, node, port);
+
+	if (a != NULL) {
+		a->wait = ASK_MAY_BE_LATE;
+		a->about = node;
+	}
+	return a;
+}
+
 void
 discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port)
 {
-	struct ask *a = ask_new(s, node, port);
+	struct ask *a = new_read(s, node, port);
 
 	if (a != NULL)
 		ask_get_at(a, WIRE_ATTR_PORT_INFO, port, on_port_info);
@@ -79,7 +94,7 @@ static void
 clear_change(struct sweeper *s, uint32_t node)
 {
 	uint8_t data[WIRE_SMP_DATA_BYTES] = { 0 };
-	struct ask *a = ask_new(s, node, 0);
+	struct ask *a = new_read(s, node, 0);
 
 	if (a == NULL)
 		return;
@@ -131,7 +146,7 @@ void
 discover_ask_switch(struct sweeper *s, uint32_t node)
 {
 	bool may_clear = s->rule.was_up && s->p.ha->state == WIRE_SM_MASTER && !s->set.dry_run;
-	struct ask *a = ask_new(s, node, 0);
+	struct ask *a = new_read(s, node, 0);
 
 	if (a != NULL &&
 	    ask_get_at(
@@ -143,10 +158,12 @@ discover_ask_switch(struct sweeper *s, uint32_t node)
 void
 discover_ask_desc(struct sweeper *s, uint32_t node, uint8_t port)
 {
-	struct ask *a = ask_new(s, node, port);
+	struct ask *a = new_read(s, node, port);
 
-	if (a != NULL)
-		ask_get_at(a, WIRE_ATTR_NODE_DESC, 0, on_node_desc);
+	if (a == NULL)
+		return;
+	a->about = INV_NONE; /* it may be nameless */
+	ask_get_at(a, WIRE_ATTR_NODE_DESC, 0, on_node_desc);
 }
 
 /* ------------------------------------------------------ walking a cable */
@@ -185,6 +202,34 @@ discover_disbelieve(
 		    inv_disbelief_text(why));
 }
 
+/* A late answer: the cable was believed in meanwhile, or nobody.  True: who is there is judged as
+ * if it had come in time. */
+static bool
+is_open_yet(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
+	struct wire_node_info info;
+	uint32_t far = p->peer;
+
+	if (p->edge == EDGE_SILENT)
+		p->edge = EDGE_ASKED;
+	if (p->edge != EDGE_LINKED || ask_is_stale(a))
+		return true;
+	if (status == TXN_OK) {
+		wire_node_info_get(reply + WIRE_SMP_DATA_AT, &info);
+		if (inv_is(&s->inv, far, &info) && info.local_port == p->peer_port) {
+			if (inv_node(&s->inv, far)->seen_in != s->disc->mark)
+				doubt_node(s, far);
+			return false;
+		}
+	}
+	inv_unlink(&s->inv, a->node, a->port, EDGE_ASKED);
+	if (status != TXN_OK)
+		p->peer = far; /* who was there */
+	return true;
+}
+
 static void
 on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
@@ -194,6 +239,8 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct wire_node_info info;
 	uint64_t key;
 
+	if (a->wait == ASK_IS_LATE && !is_open_yet(a, status, reply))
+		return;
 	if (ask_is_stale(a) || p->edge != EDGE_ASKED)
 		return; /* meanwhile found from the other side, or the link went away */
 	if (a->seq <= p->doubt_seq && status != TXN_CANCELLED) {
@@ -231,11 +278,12 @@ static void
 probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 {
 	struct inv_port *p = &inv_node(&s->inv, node)->ports[port];
-	struct ask *a = ask_new(s, node, port);
+	struct ask *a = new_read(s, node, port);
 	struct smp_route route;
 
 	if (a == NULL)
 		return;
+	a->about = INV_NONE;
 	if (!inv_route_beyond(&s->inv, node, port, &route)) {
 		ask_drop(a);
 		return;
@@ -282,7 +330,7 @@ look_for_sign(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 		return;
 	}
 	route.m_key = m_key;
-	a->nobody_waits = true;
+	a->wait = ASK_BESIDE;
 	s->disc->n_beside++;
 	ask_get(a, &route, WIRE_ATTR_NODE_INFO, 0, on_sign);
 }
@@ -298,6 +346,63 @@ discover_probe(struct sweeper *s, uint32_t node, uint8_t port)
 		look_for_sign(s, node, port, 0);
 	else
 		probe(s, node, port, 0);
+}
+
+/* ------------------------------------------------- going on beside the silent */
+
+/* The cable of before, where neither end has said that it is gone or has come up anew. */
+static bool
+take_back(struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port], *far;
+	const struct inv_node *n;
+
+	if ((p->edge != EDGE_WAS && p->edge != EDGE_ASKED) || p->peer == INV_NONE)
+		return false;
+	n = inv_node(&s->inv, p->peer);
+	far = &n->ports[p->peer_port];
+	if (!n->present || (far->edge != EDGE_WAS && far->edge != EDGE_ASKED) ||
+	    far->peer != slot || far->peer_port != port || p->info.port_state != WIRE_PORT_ACTIVE ||
+	    far->info.port_state != WIRE_PORT_ACTIVE)
+		return false;
+	inv_link(&s->inv, slot, (uint8_t)port, p->peer, p->peer_port);
+	return true;
+}
+
+/* Who was silent is silent still.  Who was known is late, unless another cable has led to it. */
+static void
+let_probe_go(struct sweeper *s, struct ask *a)
+{
+	struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
+
+	if (p->peer != INV_NONE && inv_is_switch(inv_node(&s->inv, p->peer)) &&
+	    todo_known(s->todo, a->node, a->port) != TODO_NO_ANSWER) {
+		a->about = p->peer;
+		return;
+	}
+	if (todo_known(s->todo, a->node, a->port) == TODO_NO_ANSWER && p->edge == EDGE_ASKED) {
+		p->edge = EDGE_SILENT;
+		s->report.n_silent++;
+		return;
+	}
+	if ((p->edge == EDGE_LINKED || take_back(s, a->node, a->port)) &&
+	    inv_node(&s->inv, p->peer)->seen_in != s->disc->mark)
+		a->about = p->peer;
+}
+
+void
+discover_let_go(struct sweeper *s)
+{
+	struct ask *a;
+
+	LATE_EACH(a, s)
+	if (a->wait == ASK_MAY_BE_LATE && a->attr == WIRE_ATTR_NODE_INFO)
+		let_probe_go(s, a);
+	late_let_go(s);
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
+		if (s->run.pending == 0 && s->report.scope == SWEEP_HEAVY &&
+		    inv_node(&s->inv, i)->seen_in != s->disc->mark)
+			observe_doubt_all(s, inv_node(&s->inv, i)); /* the list has it (todo.h) */
 }
 
 /* ------------------------------------------------------------ the start */

@@ -24,14 +24,15 @@ struct sweep_asked {
 
 /* What this discovery has met. */
 struct sweep_discovery {
-	uint32_t mark;	     /* its number: inv_node.seen_in */
-	bool changed;	     /* a cable was found in this sweep */
-	bool fell_silent;    /* a switch has, that answered in the sweep before */
-	bool looked_twice;   /* ... so all is looked at, again, in this sweep */
-	uint32_t n_doubts;   /* questions of who is who, in this sweep */
-	uint32_t n_beside;   /* of those who were silent, for which nobody waits */
-	uint64_t n_unlinked; /* inventory.n_unlinked when routes were last found */
-	bool todo_work;	     /* some of it is to be written though nothing has changed */
+	uint32_t mark;		    /* its number: inv_node.seen_in */
+	bool changed;		    /* a cable was found in this sweep */
+	bool fell_silent;	    /* a switch has, that answered in the sweep before */
+	bool looked_twice;	    /* ... so all is looked at, again, in this sweep */
+	uint32_t n_doubts;	    /* questions of who is who, in this sweep */
+	uint32_t n_beside;	    /* of those who were silent, for which nobody waits */
+	uint64_t n_unlinked;	    /* inventory.n_unlinked when routes were last found ... */
+	uint64_t n_unlinked_before; /* ... when the sweep began */
+	bool todo_work;		    /* some of it is to be written though nothing has changed */
 	/* Nodes never seen before, by port (slot * 256 + port): since newcomers_ms, for an hour */
 	struct fm_hash newcomers;
 	int64_t newcomers_ms; /* by the clock of the transport */
@@ -58,6 +59,8 @@ void discover_probe(struct sweeper *s, uint32_t node, uint8_t port);
 /* Who answers behind node:port is left out; told: the log has it already. */
 void discover_disbelieve(
     struct sweeper *s, uint32_t node, uint8_t port, enum inv_disbelief why, bool told);
+/* Nobody waits for the reads that are out (late.h): cables and nodes are as they were. */
+void discover_let_go(struct sweeper *s);
 /* arrive.c */
 /* First sight of a node in this discovery, by this way: what its links were is remembered. */
 void arrive_greet(struct sweeper *s, uint32_t slot, const struct smp_route *route);
@@ -91,6 +94,7 @@ enum wake_why {
 	WAKE_NEVER,	 /* till somebody asks, or a trap comes */
 	WAKE_ASKED,	 /* run.wanted */
 	WAKE_DOUBT,	 /* what has changed meanwhile */
+	WAKE_LATE,	 /* what reads have brought that nobody waited for */
 	WAKE_UNFINISHED, /* an entry of the list of unfinished business */
 	WAKE_TRAPS,	 /* reading was put off */
 	WAKE_BROKEN_OFF, /* the last sweep stopped for what had changed */

@@ -37,8 +37,11 @@ light_start(struct sweeper *s)
 		const struct inv_node *n = inv_node(&s->inv, i);
 		struct ask *a;
 
-		if (n->present && inv_is_switch(n) && (a = ask_new(s, i, 0)) != NULL)
+		if (n->present && inv_is_switch(n) && (a = ask_new(s, i, 0)) != NULL) {
+			a->wait = ASK_MAY_BE_LATE;
+			a->about = i;
 			ask_get_at(a, WIRE_ATTR_SWITCH_INFO, 0, on_light);
+		}
 	}
 	if (s->inv.local != INV_NONE)
 		discover_ask_port(s, s->inv.local, s->inv.local_port);

@@ -6,6 +6,7 @@
  * Bounded: a node is read READS_MAX times a sweep at most.  What is in doubt then stays so, and is
  * read by the next sweep (todo.h).
  */
+#include "core/ask/late.h"
 #include "core/sweep/internal.h"
 
 #define READS_MAX 6
@@ -76,6 +77,7 @@ discover_reread(struct sweeper *s)
 			continue;
 		}
 		n->n_reads++;
+		late_forget(s, slot);
 		n->silent = n->quiet = false;
 		if (inv_is_switch(n))
 			read_switch(s, slot);
@@ -108,7 +110,7 @@ is_stale(const struct inventory *inv, const struct inv_port *p)
 static bool
 may_be_read(const struct inventory *inv, uint32_t slot)
 {
-	return inv_node(inv, slot)->n_reads < READS_MAX;
+	return inv_node(inv, slot)->n_reads < READS_MAX && inv_node(inv, slot)->n_late == 0;
 }
 
 void

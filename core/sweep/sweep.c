@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/ask/late.h"
 #include "core/audit/audit.h"
 #include "core/plan/keep.h"
 #include "core/plan/plan_file.h"
@@ -47,6 +48,8 @@ new_whole(void)
 	w->s.todo = &w->todo;
 	w->s.traps = &w->traps;
 	todo_clear(&w->todo);
+	TAILQ_INIT(&w->s.reading.out);
+	TAILQ_INIT(&w->s.reading.come);
 	inv_init(&w->s.inv);
 	return &w->s;
 }
@@ -143,6 +146,25 @@ idle_until_ms(const struct sweeper *s)
 	return audit_due_ms(s) < at_ms ? audit_due_ms(s) : at_ms;
 }
 
+/* Has something happened that the plan does not know, while reads are out? */
+static bool
+may_go_on_beside(const struct sweeper *s)
+{
+	bool lost = s->inv.n_unlinked != s->disc->n_unlinked_before;
+
+	if (!s->rule.was_up || s->plan == NULL || s->run.failed || s->run.pending == 0)
+		return false;
+	switch (s->run.phase) {
+	case PHASE_DISCOVER:
+		return s->reading.doubted.n > 0;
+	case PHASE_REREAD:
+		return s->reading.doubted.n > 0 || lost ||
+		    (s->report.scope != SWEEP_HEAVY && s->disc->changed);
+	default:
+		return false;
+	}
+}
+
 static int64_t
 sweep_due_ns(const struct sweeper *s)
 {
@@ -153,6 +175,8 @@ sweep_due_ns(const struct sweeper *s)
 
 		return at_ms == INT64_MAX ? INT64_MAX : at_ms * 1000000;
 	}
+	if (may_go_on_beside(s))
+		return late_since_ns(s);
 	until_ns = s->run.phase == PHASE_TABLES ? apply_waits_until_ns(s) : 0;
 	if (until_ns == 0)
 		return INT64_MAX;
@@ -253,11 +277,13 @@ note_todo(struct sweeper *s, enum sweep_outcome outcome)
 	struct sweep_report *r = &s->report;
 	const char *failed = s->todo->text[TODO_FAILED - TODO_FIRST_OF_FABRIC];
 	char before[TODO_TEXT];
+	bool ours = outcome != SWEEP_STANDBY && outcome != SWEEP_NO_LINK &&
+	    (s->rule.was_up || outcome == SWEEP_UP);
 
+	if (!ours)
+		late_forget(s, INV_NONE);
 	snprintf(before, sizeof(before), "%s", failed);
-	todo_scan(s,
-	    outcome != SWEEP_STANDBY && outcome != SWEEP_NO_LINK &&
-		(s->rule.was_up || outcome == SWEEP_UP));
+	todo_scan(s, ours);
 	r->failed_again = s->todo->n_of[TODO_FAILED] > 0 && strcmp(before, failed) == 0;
 	doubt_nothing(s); /* what is still in doubt is on the list, and waits for its turn */
 	r->n_troubles = todo_n_waiting(s->todo);
@@ -319,6 +345,7 @@ static void
 say_why(struct sweeper *s, struct sweep_report *r)
 {
 	static const char *const reasons[] = { [WAKE_DOUBT] = "what has changed meanwhile",
+		[WAKE_LATE] = "what nodes have answered late",
 		[WAKE_TRAPS] = "traps that were put off",
 		[WAKE_BROKEN_OFF] = "what has changed while tables were written",
 		[WAKE_IN_VAIN] = "the sweep before came to nothing",
@@ -374,9 +401,11 @@ start_sweep(struct sweeper *s)
 		n->n_reads = 0;
 		n->was_silent = n->silent;
 		n->warned = n->warned && (n->silent || n->quiet);
-		n->quiet = false;
+		n->quiet = n->n_late > 0 && !n->silent;
 	}
+	s->disc->n_unlinked_before = s->inv.n_unlinked;
 	sweep_enter(s, PHASE_DISCOVER);
+	late_take(s);
 	switch (r->scope) {
 	case SWEEP_NONE:
 		break;
@@ -391,6 +420,7 @@ start_sweep(struct sweeper *s)
 	case SWEEP_HEAVY:
 		todo_try(s);
 		doubt_nothing(s);
+		late_forget(s, INV_NONE);
 		traps_settle(s);
 		discover_start(s);
 		break;
@@ -431,6 +461,7 @@ look_at_all(struct sweeper *s)
 	s->report.scope = SWEEP_HEAVY;
 	s->report.n_silent = 0;
 	doubt_nothing(s);
+	late_forget(s, INV_NONE);
 	sweep_enter(s, PHASE_DISCOVER);
 	discover_start(s);
 }
@@ -619,6 +650,9 @@ sweeper_step(struct sweeper *s)
 		s->run.feed = NULL;
 		if (s->run.phase == PHASE_IDLE)
 			traps_step(s);
+		if (may_go_on_beside(s) &&
+		    s->p.transport->ops->now_ns(s->p.transport) >= late_since_ns(s))
+			discover_let_go(s);
 		if (s->run.pending > 0 ||
 		    (s->run.phase == PHASE_IDLE && !wake_is_due(s) && !sweeper_is_due_between(s) &&
 			!audit_step(s)))

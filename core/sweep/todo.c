@@ -38,6 +38,7 @@ static const struct {
 	[TODO_LOOP] = { "loopback-cable", AT_LIGHT_SWEEPS, NOTHING },
 	[TODO_NO_ANSWER] = { "no-answer", AT_LIGHT_SWEEPS, PROBE },
 	[TODO_SILENT] = { "silent-node", AT_LIGHT_SWEEPS, READ_NODE },
+	[TODO_LATE] = { "late", AT_LIGHT_SWEEPS, NOTHING },
 	[TODO_STOPPED] = { "disabled", AT_LIGHT_SWEEPS, READ_PORT },
 	[TODO_M_KEY] = { "foreign-m-key", AT_LIGHT_SWEEPS, READ_PORT },
 	[TODO_UNANSWERED] = { "unanswered", AT_LIGHT_SWEEPS, READ_NODE },
@@ -88,7 +89,7 @@ why_left_out(const struct inv_node *n, unsigned port)
 		return port <= p->peer_port ? TODO_LOOP : TODO_DONE;
 	case EDGE_SILENT:
 	case EDGE_ASKED:
-		return TODO_NO_ANSWER;
+		return p->late_probe ? TODO_LATE : TODO_NO_ANSWER;
 	default:
 		break;
 	}
@@ -96,6 +97,8 @@ why_left_out(const struct inv_node *n, unsigned port)
 		return TODO_STOPPED;
 	if (port == 0 && n->silent)
 		return TODO_SILENT;
+	if (port == 0 && n->n_late > 0)
+		return TODO_LATE;
 	if (port == 0 && n->quiet)
 		return TODO_UNANSWERED;
 	return p->foreign_key ? TODO_M_KEY : TODO_DONE;

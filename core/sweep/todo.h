@@ -27,6 +27,7 @@ enum todo_why {
 	TODO_NO_ANSWER,	   /* the link is up, and nobody answers behind it */
 	TODO_SILENT,	   /* the node does not answer what must be known of it */
 	TODO_STOPPED,	   /* babbling_port_policy has disabled the port, and it still is */
+	TODO_LATE,	   /* it has been asked, and has not answered yet */
 	TODO_M_KEY,	   /* the port is under an M_Key that is not ours */
 	TODO_UNANSWERED,   /* the node has left a question of the last sweep unanswered */
 	TODO_UNREAD,	   /* what is known is in doubt, or of the far end nothing is known */

@@ -56,6 +56,7 @@ static const char *const what[N_TODO_WHY] = {
 	[TODO_SILENT] = "does not answer what must be known of it",
 	[TODO_UNANSWERED] = "has stopped answering; what is still to be set "
 			    "in it waits till it answers",
+	[TODO_LATE] = "has not answered yet; it is taken for what it was",
 	[TODO_M_KEY] =
 	    "is under an M_Key that is not ours and takes nothing from us; give fmd that key "
 	    "as m_key, or take it out of the node",

@@ -24,6 +24,7 @@ static const char *const done[N_TODO_WHY] = {
 	[TODO_LOOP] = "has no cable to its own switch any more",
 	[TODO_SILENT] = "answers again",
 	[TODO_STOPPED] = "is not disabled any more",
+	[TODO_LATE] = "has answered",
 	[TODO_M_KEY] = "is not under a foreign M_Key any more",
 	[TODO_UNANSWERED] = "answers again",
 	[TODO_UNREAD] = "has been read again",

@@ -7,6 +7,7 @@
  * tables to be gone.  Between two sweeps the earliest of these counts:
  *
  *	asked for, doubted	at once
+ *	answered late		at once: what reads have brought that nobody waited for (late.h)
  *	unfinished business	when its entry is due (todo.h)
  *	traps put off		when their node is to be read (traps.h)
  *	broken off		a sweep that stopped for what had changed is followed at once
@@ -19,6 +20,7 @@
  *
  * Cost: O(1).
  */
+#include "core/ask/late.h"
 #include "core/sweep/internal.h"
 
 #define RETRY_MS 2000		  /* no link, not routed, failed: again */
@@ -82,6 +84,8 @@ wake_next(const struct sweeper *s)
 		return (struct wake){ WAKE_ASKED, now_ms };
 	if (s->reading.doubted.n > 0)
 		sooner(&w, WAKE_DOUBT, now_ms);
+	if (late_is_due(s))
+		sooner(&w, WAKE_LATE, now_ms);
 	sooner(&w, WAKE_UNFINISHED, todo_next_ms(s));
 	if (s->traps->owed_ms != 0)
 		sooner(&w, WAKE_TRAPS, s->traps->owed_ms);
