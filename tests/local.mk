@@ -89,7 +89,8 @@ tests_fuzz_replay_torus_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_torus.c
 tests_fuzz_replay_torus_LDADD = libfmengines.la $(LDADD)
 if HAVE_HIREDIS
 REPLAYS += tests/fuzz/replay_redis
-FUZZ_REDIS = tests/fuzz/fuzz_redis.c tools/fmctl_peers.c host/agent/replica.c host/agent/source_redis.c
+FUZZ_REDIS = tests/fuzz/fuzz_redis.c tools/fmctl_peers.c tools/fmctl_table.c host/agent/replica.c \
+	host/agent/source_redis.c
 tests_fuzz_replay_redis_SOURCES = tests/fuzz/replay.c $(FUZZ_REDIS)
 tests_fuzz_replay_redis_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(HIREDIS_CFLAGS)
 tests_fuzz_replay_redis_LDADD = libfmhost.la $(LDADD) $(JANSSON_LIBS) $(HIREDIS_LIBS)

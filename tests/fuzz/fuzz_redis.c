@@ -148,14 +148,6 @@ fmctl_ask(
 	return *result != NULL ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory");
 }
 
-const char *
-fmctl_string(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text != NULL ? text : "";
-}
-
 static void
 ask_as_fmctl(void)
 {
