@@ -138,19 +138,20 @@ find(const struct sa_view *v, const json_t *args, const char *key, uint32_t *end
     struct fm_error *err)
 {
 	const json_t *given = json_object_get(args, key);
-	const char *word = json_string_value(given);
 	char number[32];
 
-	if (json_is_integer(given)) {
-		snprintf(
-		    number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(given));
-		word = number;
-	}
-	if (word == NULL)
-		return fm_fail(err, FM_E_CONFIG,
-		    "say from where to where: path FROM TO, each a LID, a GUID or the name of a "
-		    "node");
-	return find_end(v, word, kind_said(args), end, lid, err);
+	if (!json_is_integer(given))
+		return find_end(v, json_string_value(given), kind_said(args), end, lid, err);
+	snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(given));
+	return find_end(v, number, kind_said(args), end, lid, err);
+}
+
+static bool
+is_said(const json_t *args, const char *key)
+{
+	const json_t *given = json_object_get(args, key);
+
+	return json_is_integer(given) || json_is_string(given);
 }
 
 /* ------------------------------------------------------------------- what */
@@ -320,11 +321,16 @@ whole_view(const struct daemon *d, struct fm_error *err)
 int
 daemon_path(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err)
 {
-	struct sa_view *v = whole_view(d, err);
 	uint32_t src = FM_NONE, dst = FM_NONE;
 	uint16_t slid, dlid;
+	struct sa_view *v;
 	int rc;
 
+	if (!is_said(args, "from") || !is_said(args, "to"))
+		return fm_fail(err, FM_E_CONFIG,
+		    "say from where to where: path FROM TO, each a LID, a GUID or the name of a "
+		    "node");
+	v = whole_view(d, err);
 	if (v == NULL)
 		return FM_E_CONFIG;
 	rc = find(v, args, "from", &src, &slid, err);

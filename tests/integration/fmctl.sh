@@ -65,6 +65,8 @@ says '^From ca {0x[0-9a-f]*} portnum 1 lid [0-9]*-[0-9]* "node17 HCA-1"$' \
 	'^\[2\] -> ca port {0x[0-9a-f]*}\[1\] lid [0-9]*-[0-9]* "node18 HCA-1"  vl 0 mtu ' \
 	'^To ca {0x[0-9a-f]*} portnum 1 lid [0-9]*-[0-9]* "node18 HCA-1"$' \
 	"^Path from LID [0-9]* to LID $lid: sl 0 mtu 4096 rate "
+exits 2 path nowhere
+says "from where to where: path FROM TO"
 exits 2 path node17 node18
 says "\"node18\" is node18 HCA-[12] port 1 (LID [0-9]*), node18 HCA-[12] port 1 (LID [0-9]*): write a LID"
 exits 2 path node1 node17
