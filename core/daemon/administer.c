@@ -13,6 +13,7 @@
 
 #include "core/daemon/daemon.h"
 #include "core/daemon/early.h"
+#include "core/daemon/service.h"
 #include "core/dist/dist.h"
 #include "core/server/server.h"
 #include "lib/log.h"
@@ -69,7 +70,8 @@ struct publisher {
 	struct sa_view *waiting; /* begun, for when the worker is done; NULL: none */
 	bool unwanted;		 /* what the worker makes: we are not master any more */
 	uint32_t n_handovers;	 /* taken before the newest view that was published for hosts */
-	bool stands_by; /* another SM is master, and it is known that nothing is answered */
+	bool stands_by;	  /* another SM is master, and it is known that nothing is answered */
+	char untold[384]; /* that the subnet is up, when the SA answers; "": nothing */
 	/* in the worker's hands while `busy` and not yet `made` */
 	bool busy;
 	atomic_bool made;
@@ -125,10 +127,42 @@ begin_view(struct daemon *d, const struct sa_kept *k, struct sa_view *prev, stru
 }
 
 static void
+say_up(struct publisher *p)
+{
+	struct daemon *d = p->d;
+
+	if (p->untold[0] == '\0')
+		return;
+	events_add(d->events, FM_LOG_NOTICE, "sweep", json_incref(d->summary), "%s", p->untold);
+	p->untold[0] = '\0';
+	service_tell_outcome(d->sweeper);
+}
+
+static void
 say_lost(struct daemon *d, const struct fm_error *err)
 {
 	events_add(
 	    d->events, FM_LOG_ERR, "sa", NULL, "the SA answers from what was before: %s", err->msg);
+	say_up(d->publisher);
+}
+
+bool
+daemon_says_up_later(struct daemon *d, const char *line)
+{
+	struct sa_view *v = d->sa != NULL ? sa_server_view(d->sa) : NULL;
+	bool answers = d->sa == NULL || (v != NULL && !v->unverified);
+
+	sa_view_put(v);
+	if (answers || d->cli->once)
+		return false;
+	snprintf(d->publisher->untold, sizeof(d->publisher->untold), "%s", line);
+	return true;
+}
+
+bool
+daemon_is_up_untold(const struct daemon *d)
+{
+	return d->sa != NULL && d->publisher->untold[0] != '\0';
 }
 
 /* On the worker's thread. */
@@ -260,6 +294,8 @@ take_view(struct publisher *p)
 		if (!v->unverified && d->dist != NULL)
 			publish_for_hosts(d, v);
 		sa_server_publish(d->sa, v);
+		if (!v->unverified)
+			say_up(p);
 	}
 	if (p->waiting != NULL) {
 		v = p->waiting;
@@ -314,6 +350,7 @@ daemon_publish_nothing(struct daemon *d)
 	struct publisher *p = d->publisher;
 
 	p->unwanted = true;
+	p->untold[0] = '\0';
 	sa_view_put(p->waiting);
 	p->waiting = NULL;
 	if (d->dist != NULL)

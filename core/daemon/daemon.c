@@ -297,7 +297,8 @@ on_sweep_done(void *arg, const struct sweep_report *r)
 		d->once_done = true;
 		return;
 	}
-	service_tell_outcome(d->sweeper);
+	if (!daemon_is_up_untold(d))
+		service_tell_outcome(d->sweeper);
 	if (d->next_conf != NULL) {
 		struct conf *fresh = d->next_conf;
 

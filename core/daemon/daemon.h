@@ -115,6 +115,10 @@ int daemon_open_sa(struct daemon *d, struct fm_error *err);
 /* What the last sweep has made of the subnet is on its way to the SA; nothing while we are
  * not master. */
 void daemon_publish(struct daemon *d);
+/* The line that says that the subnet is up is told when the SA answers from what was found, and
+ * not before: true.  False: it does already, or nobody is to ask it. */
+bool daemon_says_up_later(struct daemon *d, const char *line);
+bool daemon_is_up_untold(const struct daemon *d);
 /* What has come of it, and multicast tables that joins have changed. */
 void daemon_follow(struct daemon *d);
 void daemon_close_publisher(struct daemon *d); /* after the worker has stopped */

@@ -88,7 +88,7 @@ static void
 say_up(struct daemon *d, const struct sweep_report *r)
 {
 	bool is_first = d->seen == NULL;
-	char line[256], how[64] = "";
+	char line[256], how[64] = "", all[384];
 	size_t n_told;
 
 	if (r->repaired)
@@ -101,12 +101,14 @@ say_up(struct daemon *d, const struct sweep_report *r)
 	    r->n_switches, r->n_cas, r->n_routers, r->n_links, r->n_lids, r->engine, how,
 	    r->total_ms);
 	n_told = daemon_tell_news(d, r, is_first ? "" : line);
-	if (is_first || n_told == 0)
+	if (!is_first && n_told > 0)
+		return;
+	snprintf(all, sizeof(all), "%s, %" PRIu64 " Gets, %" PRIu64 " Sets, %" PRIu64 " retries",
+	    line, r->gets, r->sets, r->retries);
+	if (!is_first || !daemon_says_up_later(d, all))
 		events_add(d->events,
 		    is_first || r->scope == SWEEP_HEAVY ? FM_LOG_NOTICE : FM_LOG_INFO, "sweep",
-		    json_incref(d->summary),
-		    "%s, %" PRIu64 " Gets, %" PRIu64 " Sets, %" PRIu64 " retries", line, r->gets,
-		    r->sets, r->retries);
+		    json_incref(d->summary), "%s", all);
 }
 
 static void

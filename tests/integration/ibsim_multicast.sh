@@ -35,6 +35,8 @@ join() {
 }
 
 start fmd.out
+awk '/ view [0-9]+: / { answers = 1 } /SUBNET UP/ { exit !answers }' fmd.out ||
+	fail "the subnet is told to be up before the SA answers"
 [ -z "$(entries)" ] || fail "there are entries before anybody joined"
 join host-2-1
 join host-3-1
