@@ -14,6 +14,7 @@ CORE_SOURCES += \
 	core/repair/repair_event.h \
 	core/repair/repair_idle.c \
 	core/repair/repair_internal.h \
+	core/repair/repair_lead.c \
 	core/repair/repair_lid.c \
 	core/repair/repair_move.c \
 	core/repair/repair_ports.c \

@@ -32,6 +32,23 @@ no_memory(struct fm_error *err)
 
 /* ---------------------------------------------------------------- one LID */
 
+/* A switch from which nobody sends, and whose entry is nominal and leads nowhere, were all
+ * cables there: it needs none. */
+static bool
+never_led(const struct repair *p, fm_sw sw)
+{
+	if (p->sends[sw] || repair_nominal(p, sw) != p->column[sw])
+		return false;
+	for (uint32_t n = 0; sw != p->to && n <= p->g->n_switches; n++) {
+		uint32_t c = repair_egress(p, sw);
+
+		if (c == FM_NONE)
+			return true;
+		sw = p->g->to[c];
+	}
+	return false;
+}
+
 static void
 add_spots(struct repair *p, const struct repair_event *ev)
 {
@@ -40,7 +57,8 @@ add_spots(struct repair *p, const struct repair_event *ev)
 		fm_sw sw = ev->sorted[i];
 		struct repair_spot s = { .sw = sw, .old_port = p->column[sw] };
 
-		if (sw == p->to || has_mark(p, sw, MARK_LOST) || repair_depth(p, sw) != REPAIR_FAR)
+		if (sw == p->to || has_mark(p, sw, MARK_LOST) ||
+		    repair_depth(p, sw) != REPAIR_FAR || never_led(p, sw))
 			continue;
 		s.old_depth = repair_old_depth(p, sw);
 		if (!fm_vec_push(&p->spots, s))
@@ -312,7 +330,6 @@ free_repair(struct repair *p)
 	free(p->lost);
 	free(p->sends);
 	free(p->dirty);
-	free(p->carries);
 	deps_free(p->deps);
 	fm_vec_fini(&p->spots);
 	fm_vec_fini(&p->dev);
@@ -351,12 +368,11 @@ static bool
 look_by_ports(struct repair *p)
 {
 	p->deps = depend_deps(p->g, p->fab, p->t);
-	p->carries = calloc(p->fab->n_switches + 1, sizeof(*p->carries));
 	FM_EACH_BIT (c, p->lost, p->g->n_channels)
 		if (!fm_bit_test(p->was_lost, c))
 			depend_cut(p->g, (uint32_t)c);
 	p->st->holds_absent = false; /* the cables may be back */
-	return p->deps != NULL && p->carries != NULL;
+	return p->deps != NULL;
 }
 
 /* The tables to be changed; *copied: not the spare ones, as columns come or go, or SLs change. */

@@ -9,7 +9,8 @@
  *		along channels that packets already take one after another; else
  *		the same length with new dependencies; else those behind it try the
  *		same, and who still has none takes the shortest way that closes no
- *		cycle of dependencies.  Nominal port, old port, least loaded port
+ *		cycle of dependencies; or one over switches that no packets come
+ *		through (repair_lead.c).  Nominal port, old port, least loaded port
  *
  * A choice and its dependencies are one step (depend.h), so nothing has to be
  * taken back later.  What carries no packets and has no way is left as it was:

@@ -7,6 +7,9 @@
  * loop can arise: a packet that has met such a switch stays on nominal entries,
  * and before it follows entries that were free of loops.
  *
+ * An entry whose nominal path leads nowhere goes back once no packets come through: what had
+ * none has none again.
+ *
  * Their dependencies are inserted; nearly always they are still held.  Where
  * they would close a cycle with those of entries that cannot go back, the LID
  * stays as it is.
@@ -90,11 +93,49 @@ insert_through(struct repair *p, fm_sw sw, uint8_t old_port, bool *starts, bool 
 	return repair_insert_way(p, c, all);
 }
 
+/* One whose nominal path leads nowhere, were all cables there, had its entry from a lead
+ * (repair_lead.c): into p->idle. */
+static void
+note_led(struct repair *p, fm_sw sw)
+{
+	const struct depend *g = p->g;
+	struct repair_idle led = { .sw = sw, .was = repair_nominal(p, sw) };
+
+	for (uint32_t n = 0; sw != p->to && n <= g->n_switches; n++) {
+		bool differs = p->nominal[sw] >> 8 == p->number;
+		uint32_t c =
+		    depend_channel(g, sw, differs ? (uint8_t)p->nominal[sw] : p->column[sw]);
+
+		if (c == FM_NONE || g->to[c] == FM_NONE) {
+			p->out_of_memory = p->out_of_memory || !fm_vec_push(&p->idle, led);
+			return;
+		}
+		sw = g->to[c];
+	}
+}
+
+/* Those that no packets need any more have what they had. */
+static void
+take_back_leads(struct repair *p)
+{
+	if (p->idle.n == 0 || p->out_of_memory)
+		return;
+	repair_mark_carriers(p);
+	for (size_t i = p->idle.n; i-- > 0;) {
+		const struct repair_idle *led = &p->idle.item[i];
+
+		if (repair_carries(p, led->sw))
+			continue;
+		repair_set(p, led->sw, led->was);
+		p->dirty[p->lid] = 1;
+	}
+}
+
 /* The entries of p->dev that go back, with the ports they leave: p->spots. */
 static void
 collect(struct repair *p)
 {
-	p->spots.n = 0;
+	p->spots.n = p->idle.n = 0;
 	for (size_t i = 0; i < p->dev.n; i++)
 		p->nominal[p->dev.item[i].sw] = p->number << 8 | p->dev.item[i].port;
 	for (size_t i = 0; i < p->dev.n && !p->out_of_memory; i++) {
@@ -103,8 +144,12 @@ collect(struct repair *p)
 			.sw = sw, .old_port = p->column[sw], .nominal = p->dev.item[i].port
 		};
 
-		if (graph_is_gone(p->fab, sw) || !nominal_arrives(p, sw))
+		if (graph_is_gone(p->fab, sw))
 			continue;
+		if (!nominal_arrives(p, sw)) {
+			note_led(p, sw);
+			continue;
+		}
 		s.old_depth = repair_links(p, sw);
 		if (!fm_vec_push(&p->spots, s))
 			p->out_of_memory = true;
@@ -181,8 +226,8 @@ repair_back(struct repair *p)
 	if (rc >= DEPEND_CYCLE) {
 		p->shifts.n = n_shifts;
 		stay(p, n_edges, n_delta);
-		return;
-	}
-	if (differs)
+	} else if (differs)
 		p->dirty[p->lid] = 1;
+	if (!repair_stops(p))
+		take_back_leads(p);
 }

@@ -73,6 +73,10 @@ void repair_idle(struct repair *p);
 /* One of p->spots that packets need gets a way from those behind it.  False: none does. */
 bool repair_lend(struct repair *p);
 
+/* repair_lead.c: one of p->spots that packets need gets a way over switches without packets;
+ * held: by no new dependency.  False: none does. */
+bool repair_lead(struct repair *p, bool held);
+
 /* repair_back.c: send entries in p->dev back where that leads on. */
 void repair_back(struct repair *p);
 uint8_t repair_nominal(const struct repair *p, fm_sw sw);

@@ -8,6 +8,7 @@
  *	repair_lid.c	 the entries of one LID that lead nowhere
  *	repair_choice.c	 the channels that one of them may have
  *	repair_ports.c	 the same where VLs go by ports
+ *	repair_lead.c	 over switches that had no entry, or that no packets come through
  *	repair_move.c	 the same under other SLs
  *	repair_idle.c	 those of them that no packets need
  *	repair_way.c	 following ways, changing entries
@@ -90,7 +91,6 @@ struct repair {
 	/* Where VLs go by ports: to be asked what packets to a LID depend on, by the tables as
 	 * they are being changed.  NULL: they go by SLs alone */
 	struct deps *deps;
-	uint32_t *carries; /* [n_switches] number of the LID of which packets come by */
 	bool same_ends;	   /* as those that the state knows */
 	bool all_switches; /* every switch had a way to every switch: so it shall be again */
 	/* of the LID at hand */
@@ -111,9 +111,10 @@ struct repair {
 	/* [n_switches] the stamp, where what goes on from here does not arrive; the stamp changes
 	 * with each entry, and with each mark but MARK_LOST */
 	uint32_t *fails, stamp;
-	struct repair_cover *cover;	/* [n_switches] */
-	uint32_t *cover_list;		/* [n_channels] */
-	uint16_t *seen;			/* [n_switches] room */
+	uint32_t *carries, carrying; /* [n_switches] the number, where packets to the LID come by */
+	struct repair_cover *cover;  /* [n_switches] */
+	uint32_t *cover_list;	     /* [n_channels] */
+	uint16_t *seen;		     /* [n_switches] room */
 	FM_VEC(struct plan_entry) dev;	/* deviations of the LID, by switch */
 	bool in_shard;			/* others choose at the same time: nothing is inserted */
 	bool postponed;			/* it needs a new dependency, or may */

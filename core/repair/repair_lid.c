@@ -463,6 +463,15 @@ repair_sort_spots(struct repair *p)
 		qsort(p->spots.item, p->spots.n, sizeof(p->spots.item[0]), by_depth);
 }
 
+/* Who has none yet over switches without packets, and who may go by those then. */
+static void
+lead_all(struct repair *p)
+{
+	while (repair_packet_is_left(p) && !repair_stops(p) &&
+	    (repair_lead(p, true) || repair_lead(p, false)))
+		settle_longer(p, false);
+}
+
 void
 repair_lid(struct repair *p)
 {
@@ -481,9 +490,11 @@ repair_lid(struct repair *p)
 	settle_longer(p, false);
 	while (repair_packet_is_left(p) && !repair_stops(p) && repair_lend(p))
 		settle_longer(p, false);
+	lead_all(p);
 	if (repair_packet_is_left(p) && !repair_stops(p)) {
 		add_idle_children(p);
 		settle_longer(p, true);
+		lead_all(p);
 	}
 	if (repair_packet_is_left(p) && !repair_stops(p) && p->may_move && !repair_move(p))
 		p->hopeless = true;

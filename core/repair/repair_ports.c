@@ -25,24 +25,6 @@
 #include "core/repair/repair_way.h"
 #include "lib/bitset.h"
 
-/* From every switch with a sender on, as far as packets get. */
-static void
-find_carriers(struct repair *p)
-{
-	for (fm_sw from = 0; from < p->fab->n_switches; from++) {
-		fm_sw sw = from;
-
-		while (p->sends[from] && p->carries[sw] != p->number) {
-			uint32_t c = repair_egress(p, sw);
-
-			p->carries[sw] = p->number;
-			if (sw == p->to || c == FM_NONE || fm_bit_test(p->lost, c))
-				break;
-			sw = p->g->to[c];
-		}
-	}
-}
-
 static bool
 is_better(const struct repair_port *a, const struct repair_port *b)
 {
@@ -128,7 +110,7 @@ settle_or_pass_on(struct repair *p, size_t i)
 {
 	struct repair_spot *at = &p->spots.item[i], s;
 
-	at->idle = p->carries[at->sw] != p->number;
+	at->idle = !repair_carries(p, at->sw);
 	s = *at;
 	if (s.idle)
 		return;
@@ -179,7 +161,7 @@ repair_lid_by_ports(struct repair *p)
 {
 	p->dirty[p->lid] = 1;
 	p->banned.n = 0;
-	find_carriers(p);
+	repair_mark_carriers(p);
 	repair_sort_spots(p);
 	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++)
 		settle_or_pass_on(p, i);

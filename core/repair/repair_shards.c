@@ -45,6 +45,7 @@ repair_room_free(struct repair_room *room)
 	free(room->was);
 	free(room->nominal);
 	free(room->fails);
+	free(room->carries);
 	free(room->go);
 	free(room->cover);
 	free(room->cover_list);
@@ -67,14 +68,15 @@ alloc_room(struct repair_room *room, const struct depend *g)
 	room->was = malloc(n * sizeof(*room->was));
 	room->nominal = malloc(n * sizeof(*room->nominal));
 	room->fails = malloc(n * sizeof(*room->fails));
+	room->carries = malloc(n * sizeof(*room->carries));
 	room->cover = malloc(n * sizeof(*room->cover));
 	room->cover_list = malloc(n_channels * sizeof(*room->cover_list));
 	room->seen = malloc(n * sizeof(*room->seen));
 	room->column = malloc(n);
 	if (room->mark != NULL && room->spot_of != NULL && room->arrives != NULL &&
 	    room->held != NULL && room->was != NULL && room->nominal != NULL &&
-	    room->fails != NULL && room->cover != NULL && room->cover_list != NULL &&
-	    room->seen != NULL && room->column != NULL)
+	    room->fails != NULL && room->carries != NULL && room->cover != NULL &&
+	    room->cover_list != NULL && room->seen != NULL && room->column != NULL)
 		return true;
 	repair_room_free(room);
 	return false;
@@ -116,9 +118,10 @@ repair_take_room(struct repair *p, struct repair_room *room, bool load)
 	memset(room->was, 0, n * sizeof(*room->was));
 	memset(room->nominal, 0, n * sizeof(*room->nominal));
 	memset(room->fails, 0, n * sizeof(*room->fails));
+	memset(room->carries, 0, n * sizeof(*room->carries));
 	for (uint32_t i = 0; i < n; i++)
 		room->cover[i].changes = UINT64_MAX;
-	p->number = 0;
+	p->number = p->carrying = 0;
 	p->stamp = 1;
 	p->mark = room->mark;
 	p->spot_of = room->spot_of;
@@ -127,6 +130,7 @@ repair_take_room(struct repair *p, struct repair_room *room, bool load)
 	p->was = room->was;
 	p->nominal = room->nominal;
 	p->fails = room->fails;
+	p->carries = room->carries;
 	p->cover = room->cover;
 	p->cover_list = room->cover_list;
 	p->seen = room->seen;

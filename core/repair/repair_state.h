@@ -23,7 +23,7 @@ struct repair_cover {
 /* Room to choose in, kept between events. */
 struct repair_room {
 	/* [n_switches] each */
-	uint32_t *mark, *spot_of, *arrives, *held, *was, *nominal, *fails;
+	uint32_t *mark, *spot_of, *arrives, *held, *was, *nominal, *fails, *carries;
 	struct repair_cover *cover; /* [n_switches] */
 	uint32_t *cover_list;	    /* [n_channels] */
 	uint32_t *load;		    /* [n_channels] of a shard */

@@ -321,6 +321,25 @@ repair_vls_from(struct repair *p, uint32_t in)
 	return vls_through(p, from, port);
 }
 
+void
+repair_mark_carriers(struct repair *p)
+{
+	p->carrying++;
+	p->carries[p->to] = p->carrying;
+	for (fm_sw from = 0; from < p->g->n_switches; from++) {
+		fm_sw sw = from;
+
+		while (p->sends[from] && p->carries[sw] != p->carrying) {
+			uint32_t c = way_on(p, sw);
+
+			p->carries[sw] = p->carrying;
+			if (c == FM_NONE)
+				break;
+			sw = p->go[c];
+		}
+	}
+}
+
 /* ----------------------------------------------------------------- entries */
 
 /* Where the deviation of sw is in p->dev, or would be. */

@@ -28,6 +28,14 @@ enum depend_result repair_insert_way(struct repair *p, uint32_t c, uint16_t vls)
 enum depend_result repair_insert_lid(struct repair *p, fm_sw from);
 /* One VL: is the way by channel c so long, and are all its dependencies held? */
 bool repair_way_is_held(const struct repair *p, uint32_t c, uint32_t depth);
+/* Mark all switches that packets to the LID come through, from each sender on as far as they
+ * get. */
+void repair_mark_carriers(struct repair *p);
+static inline bool
+repair_carries(const struct repair *p, fm_sw sw)
+{
+	return p->carries[sw] == p->carrying;
+}
 /* Write an entry, with all that is counted of it. */
 void repair_set(struct repair *p, fm_sw sw, uint8_t port);
 /* Of the LID at hand: all that p->undo says. */

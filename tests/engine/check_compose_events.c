@@ -139,6 +139,83 @@ lids_through(const struct plan *p, fm_sw sw, uint8_t port)
 	return 0;
 }
 
+/* ------------------------------------------------- an event stays where it happens */
+
+/* A tree beside storage, and two trees on common switches, as in conf/examples. */
+static void
+make_repaired(struct composed *c, int which)
+{
+	struct part a, b, top;
+
+	composed_init(c, 2);
+	c->router.check_repairs = true;
+	add_region(c, which == 0 ? "fattree,updn" : "updn");
+	add_region(c, which == 0 ? "minhop,updn" : "fattree,updn");
+	if (which == 0) {
+		a = add_part(c, "pgft 2 4,8 1,4 1,1", 0);
+		b = add_part(c, "hyperx 3 6", 1);
+		for (uint32_t i = 0; i < 4; i++)
+			join_nodes(
+			    c, pick_switch(c, a, PICK_SPINE, i), pick_switch(c, b, PICK_ANY, i));
+		return;
+	}
+	top = add_part(c, "switches 2 1", 0);
+	a = add_part(c, "pgft 2 4,6 1,4 1,1", 1);
+	b = add_part(c, "pgft 2 6,4 1,3 1,2", add_region(c, "fattree,updn"));
+	for (uint32_t i = 0; i < 14; i++)
+		join_nodes(c,
+		    i < 8 ? pick_switch(c, a, PICK_SPINE, i / 2)
+			  : pick_switch(c, b, PICK_SPINE, i / 2 - 4),
+		    pick_switch(c, top, PICK_ANY, i % 2));
+}
+
+/* The cable at a port is lost: no engine runs, and when it is back all is as before. */
+static void
+lose_and_find(struct composed *c, uint32_t node, unsigned port)
+{
+	struct netlist_port at = *netlist_port(&c->nl, node, port);
+	struct plan *before = plan_get(c->plan);
+	char what[80];
+
+	snprintf(what, sizeof(what), "%s port %u", c->nl.nodes[node].id, port);
+	netlist_uncable(&c->nl, node, port);
+	route_composed(c);
+	check_plan(c, what);
+	ck_assert_msg(c->plan->repaired, "%s: an engine ran", what);
+	for (uint32_t i = 0; i < before->regions->n; i++)
+		ck_assert_str_eq(
+		    c->plan->regions->region[i].engine, before->regions->region[i].engine);
+	ck_assert_uint_eq(c->plan->verdict.vls, 1);
+	netlist_cable(&c->nl, node, port, at.peer_node, at.peer_port, LANE_MBPS);
+	route_composed(c);
+	ck_assert_msg(same_tables(c, c->plan, before), "%s is back: not as before", what);
+	ck_assert_str_eq(c->plan->change.waiting, "");
+	plan_put(before);
+}
+
+START_TEST(a_cable_runs_no_engine)
+{
+	struct composed c;
+
+	make_repaired(&c, _i);
+	look(&c);
+	freeze_lids(&c);
+	route_composed(&c);
+	check_plan(&c, "whole");
+	ck_assert_int_eq(c.plan->regions->join, PLAN_FLAT);
+	for (uint32_t node = 0; node < c.nl.n_nodes; node++)
+		for (unsigned port = 1; port <= c.nl.nodes[node].n_ports; port++) {
+			uint32_t peer = netlist_port(&c.nl, node, port)->peer_node;
+
+			if (peer != NETLIST_NONE && peer > node &&
+			    c.nl.nodes[node].type == NETLIST_SWITCH &&
+			    c.nl.nodes[peer].type == NETLIST_SWITCH)
+				lose_and_find(&c, node, port);
+		}
+	composed_fini(&c);
+}
+END_TEST
+
 /* A gateway's cable goes and comes: only its own LIDs move, and all go back. */
 START_TEST(a_gateway_dies)
 {
@@ -575,6 +652,7 @@ events_suite(void)
 
 	suite_add_tcase(s, t);
 	tcase_add_loop_test(t, any_engine_in_a_region, 0, 3);
+	tcase_add_loop_test(t, a_cable_runs_no_engine, 0, 2);
 	tcase_add_test(t, a_gateway_dies);
 	tcase_add_test(t, an_island_of_pods_and_spines_loses_a_cable);
 	tcase_add_test(t, a_region_in_two_pieces);
