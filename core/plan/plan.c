@@ -108,10 +108,8 @@ plan_regions_put(struct plan_regions *r)
 {
 	if (r == NULL || atomic_fetch_sub(&r->refs, 1) != 1)
 		return;
-	for (uint32_t i = 0; r->region != NULL && i < r->n; i++) {
+	for (uint32_t i = 0; r->region != NULL && i < r->n; i++)
 		fm_vec_fini(&r->region[i].refused);
-		fm_vec_fini(&r->region[i].gateways);
-	}
 	snapshot_put(r->searched);
 	free(r->region);
 	free(r->sw_level);

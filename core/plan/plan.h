@@ -63,25 +63,15 @@ enum plan_join {
 /* "flat", "islands", "phases", "whole"; "" for PLAN_ONE_REGION. */
 const char *plan_join_name(enum plan_join join);
 
-/* A cable that leads out of a region. */
-struct plan_gateway {
-	fm_sw sw;
-	uint8_t port;
-	uint16_t to;	 /* the region beyond */
-	uint32_t n_lids; /* LIDs that leave by it, for each component of the region added up */
-};
-
 /* What became of one region. */
 struct plan_region {
 	char name[64];
 	char engine[64];     /* the entry that routed it; "" : it has no switches, or PLAN_WHOLE */
 	const char *because; /* why `auto` took it; NULL: it was named */
-	uint32_t n_switches, n_components;
-	uint32_t entry; /* of its chain that is in force, behind the last the core's own */
+	uint32_t entry;	     /* of its chain that is in force, behind the last the core's own */
 	bool
 	    is_merged; /* routed as one region with the others that are (compose_merge_regions.c) */
-	FM_VEC(struct plan_refusal) refused;  /* entries of its chain */
-	FM_VEC(struct plan_gateway) gateways; /* by switch and port */
+	FM_VEC(struct plan_refusal) refused; /* entries of its chain */
 	/* The busiest cable to other regions, by pairs of hosts */
 	struct {
 		double times; /* its load as a multiple of the mean, 0: nothing crosses */

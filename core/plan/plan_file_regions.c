@@ -7,7 +7,7 @@
  * out.
  *
  *	head		struct regions_head; no regions: n is 0, and that is all
- *	regions		each: name, engine, counts, the busiest cable, refusals, gateways
+ *	regions		each: name, engine, counts, the busiest cable, refusals
  *	switches	each: GUID, its levels, whether loops are allowed there
  */
 #include "core/plan/plan_file_regions.h"
@@ -36,7 +36,7 @@ struct regions_head {
 };
 
 struct region_counts {
-	uint32_t n_switches, n_components, n_refused, n_gateways, entry, is_merged;
+	uint32_t n_refused, entry, is_merged;
 };
 
 static bool
@@ -115,39 +115,19 @@ pass_refusal(struct pipe *c, struct plan_region *r, uint32_t i)
 }
 
 static bool
-pass_gateway(struct pipe *c, struct plan_region *r, uint32_t i)
-{
-	struct plan_gateway one = { 0 };
-
-	if (c->way != IN)
-		one = r->gateways.item[i];
-	if (!pass_switch(c, &one.sw) || !pass(c, &one.port, sizeof(one.port)) ||
-	    !pass(c, &one.to, sizeof(one.to)) || !pass(c, &one.n_lids, sizeof(one.n_lids)))
-		return false;
-	if (c->way == IN && one.sw != FM_NONE && !fm_vec_push(&r->gateways, one))
-		c->no_memory = true;
-	return !c->no_memory;
-}
-
-static bool
 pass_region(struct pipe *c, struct plan_region *r)
 {
-	struct region_counts n = { r->n_switches, r->n_components, (uint32_t)r->refused.n,
-		(uint32_t)r->gateways.n, r->entry, r->is_merged };
+	struct region_counts n = { (uint32_t)r->refused.n, r->entry, r->is_merged };
 	bool ok = pass_text(c, r->name, sizeof(r->name)) &&
 	    pass_text(c, r->engine, sizeof(r->engine)) && pass(c, &n, sizeof(n)) &&
 	    pass_busiest(c, r);
 
 	if (!ok)
 		return false;
-	r->n_switches = n.n_switches;
-	r->n_components = n.n_components;
 	r->entry = n.entry;
 	r->is_merged = n.is_merged != 0;
 	for (uint32_t i = 0; ok && i < n.n_refused; i++)
 		ok = pass_refusal(c, r, i);
-	for (uint32_t i = 0; ok && i < n.n_gateways; i++)
-		ok = pass_gateway(c, r, i);
 	return ok;
 }
 

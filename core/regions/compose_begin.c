@@ -62,10 +62,6 @@ start_regions(struct composer *c, struct fm_error *err)
 	for (uint32_t i = 0; i < n; i++)
 		snprintf(said->region[i].name, sizeof(said->region[i].name), "%s",
 		    c->set->region[i].name);
-	for (uint32_t x = 0; x < c->n_components; x++) {
-		said->region[c->component[x].region].n_components++;
-		said->region[c->component[x].region].n_switches += c->component[x].n;
-	}
 	return 0;
 }
 

