@@ -9,7 +9,8 @@
  *
  * A switch has the row of SLs of its component; only where the component's engine has SLs
  * by switch each has its own.
- * O(rows * LIDs + links * 16), times the ports where an engine looks at in-ports.
+ * SL2VL goes by ports, not by the numbers of links, which change as cables come and go.
+ * O(rows * LIDs + pairs of ports * 16).
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,6 @@ struct merging {
 	struct composer *c;
 	uint8_t sl_number[N_SLS]; /* of signature i */
 	const fm_sw *row_of;	  /* [n_switches] */
-	bool by_in;
 };
 
 /* VLs of its engine before those of the layers. */
@@ -35,12 +35,17 @@ base_of(const struct composer *c, uint32_t x)
 	return is_island(c, x) && p->n > 1;
 }
 
+/* Of a layer that nothing has there the VL of the nearest that something has: a repair may come
+ * by. */
 static uint8_t
 vl_of_layer(const struct composer *c, uint32_t x, uint8_t value)
 {
+	int layer = value - FOREIGN - c->lower[x], most = c->n_layers[x] - 1;
+
 	if (c->component[x].n == 1)
 		return 0;
-	return (uint8_t)(base_of(c, x) + value - FOREIGN - c->lower[x]);
+	layer = layer > most ? most : layer;
+	return (uint8_t)(base_of(c, x) + (layer > 0 ? layer : 0));
 }
 
 static bool
@@ -78,14 +83,13 @@ vl_for(const struct composer *c, uint32_t x, fm_sw u, uint8_t in_port, fm_link l
 }
 
 static void
-fill_link(const struct merging *m, uint32_t x, fm_sw u, fm_link l, fm_link own)
+fill_link(const struct composer *c, uint32_t x, fm_sw u, fm_link l, fm_link own)
 {
-	const struct composer *c = m->c;
 	struct fm_tables *t = &c->tables->t;
 	size_t n_ports = c->fab->sw_n_ports[u] + 1u;
 
-	for (size_t in = 0; in < (m->by_in ? n_ports : 1); in++) {
-		size_t row = m->by_in ? t->sl2vl_first[u] + in * n_ports + c->fab->link_port[l] : l;
+	for (size_t in = 0; in < n_ports; in++) {
+		size_t row = t->sl2vl_first[u] + in * n_ports + c->fab->link_port[l];
 
 		for (unsigned i = 0; i < N_SLS; i++) {
 			uint8_t value = c->value_of[(size_t)i * c->n_components + x];
@@ -109,7 +113,7 @@ fill_switch(void *arg, uint32_t u, unsigned worker)
 	own = c->component[x].view != NULL ? c->component[x].view->fab.sw_first_link[c->sw_local[u]]
 					   : 0;
 	for (fm_link l = c->fab->sw_first_link[u]; l < c->fab->sw_first_link[u + 1]; l++) {
-		fill_link(m, x, u, l, own);
+		fill_link(c, x, u, l, own);
 		own += c->link_exit[l] == FM_NONE;
 	}
 }
@@ -196,8 +200,6 @@ fill_tables(struct merging *m, uint32_t n_signatures)
 		uint8_t n = (uint8_t)(base_of(c, x) + c->n_layers[x]);
 
 		most = c->component[x].n > 1 && n > most ? n : most;
-		m->by_in |= c->component[x].tables != NULL &&
-		    c->component[x].tables->t.sl2vl_shape == FM_SL2VL_BY_IN_OUT;
 	}
 	t->n_vls_used = most;
 	t->sl2vl_shape = FM_SL2VL_MODULO;
@@ -209,7 +211,7 @@ fill_tables(struct merging *m, uint32_t n_signatures)
 	fm_pool_for(c->r->workers, c->fab->n_switches, fill_sl_row, m);
 	if (most == 1)
 		return;
-	t->sl2vl_shape = m->by_in ? FM_SL2VL_BY_IN_OUT : FM_SL2VL_BY_OUT;
+	t->sl2vl_shape = FM_SL2VL_BY_IN_OUT; /* of BY_OUT nothing can be repaired */
 	fm_pool_for(c->r->workers, c->fab->n_switches, fill_switch, m);
 }
 

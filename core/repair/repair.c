@@ -467,7 +467,7 @@ repair_tables(struct repair *p, struct repair_event *ev, bool *done, struct fm_e
 static bool
 applies(const struct router *r, const struct plan_request *q, const struct keeping *k)
 {
-	return k->diff.comparable && repair_serves(k->prev) &&
+	return k->diff.comparable && depend_applies(&k->prev->tables->t) &&
 	    k->prev->tables->t.ar_max_groups == 0 && r->set.ar_max_groups == 0 &&
 	    (k->prev->verdict.credit_loops == 0 || q->chain->allow_credit_loops);
 }

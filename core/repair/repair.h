@@ -19,8 +19,8 @@
  * SLs and VLs stay what they are, but where pairs have SLs of layers and no way is free of
  * credit loops by them: those that would close a cycle get others (repair_move.c).  Not
  * repaired, so that the chain routes anew: what is new and not back; adaptive groups; VLs
- * that go by the numbers of links (FM_SL2VL_BY_OUT); regions joined by VLs that go by
- * ports; credit loops; a pair that would be left without a path though there are cables.
+ * that go by the numbers of links (FM_SL2VL_BY_OUT); credit loops; a pair that would be left
+ * without a path though there are cables.
  */
 #ifndef CORE_REPAIR_REPAIR_H
 #define CORE_REPAIR_REPAIR_H

@@ -8,8 +8,9 @@
  * What packets go by leads on over switches that packets go by.  So a way that is new up to
  * the first of these meets none of its switches again: no loop can arise.
  *
- * Over turns that are held, if there is such a way; else by new dependencies.  A switch
- * that had no entry has none again as soon as nothing needs it (repair_back.c).
+ * Over turns that are held (of some VL, where VLs go by ports), if there is such a way; else by
+ * new dependencies.  A switch that had no entry has none again as soon as nothing needs it
+ * (repair_back.c).
  *
  * Time: O(channels of switches without packets for the LID), and a way of each sender.
  */
@@ -32,9 +33,9 @@ struct step {
 struct lead {
 	struct repair *p;
 	const struct repair_spot *s;
-	const struct repair_comers *who;
-	bool held;	/* only by turns that are */
-	uint64_t *seen; /* [n_channels] bits */
+	const struct repair_comers *who; /* NULL: VLs go by ports */
+	bool held;			 /* only by turns that are */
+	uint64_t *seen;			 /* [n_channels] bits */
 	FM_VEC(struct step) steps;
 };
 
@@ -55,11 +56,25 @@ add_step(struct lead *l, uint32_t parent, uint32_t c)
 	return fm_vec_push(&l->steps, step);
 }
 
-/* May all that comes to the spot leave it by c? */
+/* Do packets go on from `in` to c, of some VL where there are several? */
+static bool
+is_turn(const struct lead *l, uint32_t in, uint32_t c)
+{
+	const struct depend *g = l->p->g;
+
+	for (unsigned vl = 0; vl < g->n_vls; vl++)
+		for (unsigned out = 0; out < g->n_vls; out++)
+			if (fm_bit_test(
+				depend_next(g, in, vl), (c - g->first[g->at[c]]) * g->n_vls + out))
+				return true;
+	return false;
+}
+
+/* May all that comes to the spot leave it by c?  By ports nothing is known of who comes. */
 static bool
 takes_comers(const struct lead *l, uint32_t c)
 {
-	for (unsigned i = 0; l->held && i < l->who->n; i++)
+	for (unsigned i = 0; l->held && l->who != NULL && i < l->who->n; i++)
 		if (l->who->vls[i] != 0 &&
 		    !repair_holds_all(l->p->g, l->who->in[i], c, l->who->vls[i]))
 			return false;
@@ -86,10 +101,10 @@ add_next_steps(struct lead *l, uint32_t i)
 	fm_sw sw = g->to[in];
 
 	own = repair_egress(l->p, sw);
-	if (own != FM_NONE && (!l->held || depend_holds(g, in, own, 0)) && !add_step(l, i, own))
+	if (own != FM_NONE && (!l->held || is_turn(l, in, own)) && !add_step(l, i, own))
 		return false;
 	for (uint32_t c = g->first[sw] + 1; c < g->first[sw + 1]; c++)
-		if ((!l->held || depend_holds(g, in, c, 0)) && !add_step(l, i, c))
+		if ((!l->held || is_turn(l, in, c)) && !add_step(l, i, c))
 			return false;
 	return true;
 }
@@ -136,6 +151,20 @@ take_back(struct lead *l)
 	}
 }
 
+/* By ports: all that packets to the LID depend on.  False: undone. */
+static bool
+insert_by_ports(struct repair *p)
+{
+	size_t before = p->g->added.n;
+	enum depend_result rc = repair_insert_lid(p, FM_NONE);
+
+	if (rc < DEPEND_CYCLE)
+		return true;
+	repair_note_result(p, rc);
+	depend_undo(p->g, before);
+	return false;
+}
+
 /* Take the way that ends with step i, if it closes no cycle. */
 static bool
 try_way(struct lead *l, uint32_t i)
@@ -144,7 +173,7 @@ try_way(struct lead *l, uint32_t i)
 
 	if (!write_way(l, i, &first))
 		return false;
-	if (repair_try_insert(l->p, l->who, first))
+	if (l->who != NULL ? repair_try_insert(l->p, l->who, first) : insert_by_ports(l->p))
 		return true;
 	take_back(l);
 	return false;
@@ -158,7 +187,7 @@ joins(const struct lead *l, uint32_t i)
 	const struct repair *p = l->p;
 	uint32_t c = l->steps.item[i].channel;
 
-	return repair_follow(p, c, 1, p->g->n_switches, l->held).depth != REPAIR_FAR;
+	return repair_follow(p, c, l->who != NULL, p->g->n_switches, l->held).depth != REPAIR_FAR;
 }
 
 /* The nearest first. */
@@ -204,15 +233,20 @@ lead_spot(struct repair *p, const struct repair_spot *s, const struct repair_com
 bool
 repair_lead(struct repair *p, bool held)
 {
-	for (size_t i = 0; p->g->n_vls == 1 && i < p->spots.n && !repair_stops(p); i++) {
+	bool by_ports = p->deps != NULL;
+
+	if (p->g->n_vls > 1 && !by_ports)
+		return false;
+	for (size_t i = 0; i < p->spots.n && !repair_stops(p); i++) {
 		struct repair_spot s = p->spots.item[i];
 		struct repair_comers who;
 
 		if (s.idle || !repair_is_open(p, &s))
 			continue;
-		repair_gather(p, &s, &who);
+		if (!by_ports)
+			repair_gather(p, &s, &who);
 		repair_mark_carriers(p);
-		if (who.all != 0 && lead_spot(p, &s, &who, held)) {
+		if ((by_ports || who.all != 0) && lead_spot(p, &s, by_ports ? NULL : &who, held)) {
 			p->dirty[p->lid] = 1;
 			return true;
 		}

@@ -11,7 +11,8 @@
  *	2  of those left the shortest way, and again; who sends to a switch that has got
  *	   one, and has no shorter one, stays as it is
  *	3  the same over switches that no packets come through, if packets are left
- *	4  these by themselves (repair_idle.c)
+ *	4  or over switches that had no entry (repair_lead.c)
+ *	5  these by themselves (repair_idle.c)
  *
  * A way is followed before it is taken and leads over no switch that is MARK_LOST, so no
  * loop can arise.  Entries that bring packets to a switch are in its dependencies when it
@@ -174,6 +175,10 @@ repair_lid_by_ports(struct repair *p)
 		while (repair_settle_shortest(p, true, try_best))
 			;
 	}
+	while (repair_packet_is_left(p) && !p->out_of_memory &&
+	    (repair_lead(p, true) || repair_lead(p, false)))
+		while (repair_settle_shortest(p, false, try_best))
+			;
 	p->hopeless = p->hopeless || repair_packet_is_left(p);
 	repair_idle(p);
 }

@@ -249,7 +249,7 @@ repair_prepare(struct router *r, const struct plan *p, struct fm_error *err)
 {
 	int rc;
 
-	if (p->tables == NULL || !repair_serves(p))
+	if (p->tables == NULL || !depend_applies(&p->tables->t))
 		return 0;
 	rc = repair_state_for(r, p, NULL, 0, err);
 	if (rc == 0 && r->repair->sums == NULL && repair_sums_apply(p->snap, &p->tables->t))

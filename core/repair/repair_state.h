@@ -66,15 +66,6 @@ struct repair_state {
 	struct repair_room room, shard_room[REPAIR_SHARDS];
 };
 
-/* Are these tables such that it can be known what packets depend on?  In regions that are
- * joined by VLs that go by ports it is theirs to say which gateway is whose. */
-static inline bool
-repair_serves(const struct plan *p)
-{
-	return depend_applies(&p->tables->t) &&
-	    (p->regions == NULL || p->regions->n <= 1 || !depend_by_ports(&p->tables->t));
-}
-
 /* repair_shards.c */
 void repair_room_free(struct repair_room *room);
 

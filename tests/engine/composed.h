@@ -69,6 +69,13 @@ composed_init(struct composed *c, unsigned workers)
 	c->set.region = c->region;
 }
 
+/* From now on nothing is repaired, as alternatives are wanted: events are composed anew. */
+static inline void
+repair_nothing(struct composed *c)
+{
+	c->router.set.ar_max_groups = 1;
+}
+
 static inline void
 composed_fini(struct composed *c)
 {
