@@ -24,6 +24,7 @@
 #include "core/regions/compose_gateways.h"
 #include "core/regions/compose_sls.h"
 #include "core/regions/compose_steps.h"
+#include "core/repair/repair_complete.h"
 #include "core/verify/verify.h"
 #include "lib/log.h"
 
@@ -117,6 +118,30 @@ judge_whole(struct composer *c, enum plan_join join, bool *safe, struct fm_error
 	return rc;
 }
 
+/* The join is proven: with ways to all switches, if the whole is still safe then. */
+static int
+complete(struct composer *c, enum plan_join join, struct fm_error *err)
+{
+	struct repair_entries undo = { 0 };
+	bool good = true;
+	int rc = 0;
+
+	if (c->soft_holes.n > 0)
+		rc = compose_complete(c, &undo, err);
+	if (rc == 0 && undo.e.n > 0)
+		rc = judge_whole(c, join, &good, err);
+	if (rc == 0 && !good) {
+		while (undo.e.n > 0) {
+			const struct plan_entry *e = &undo.e.item[--undo.e.n];
+
+			c->tables->t.lft[e->sw][e->lid] = e->port;
+		}
+		rc = judge_whole(c, join, &good, err);
+	}
+	fm_vec_fini(&undo.e);
+	return rc;
+}
+
 /* Route, merge and judge; who is in the way is in c->blamed, what is in c->reason. */
 static int
 route_and_judge(
@@ -138,7 +163,7 @@ route_and_judge(
 	if (rc != 0 || c->blamed != FM_NONE)
 		return rc;
 	*outcome = good ? OUT_TAKEN : OUT_FAILED;
-	return 0;
+	return good ? complete(c, join, err) : 0;
 }
 
 static int
@@ -404,10 +429,11 @@ compose_all(struct composer *c, const struct chain **whole, struct fm_error *err
 }
 
 /* start: whose search this one goes on where it ended, NULL: nobody's; *good false: nothing
- * came of it. */
+ * came of it.  soft: holes to switches refuse nobody. */
 static int
-compose_from(const struct plan_regions *start, struct router *r, const struct plan_request *q,
-    struct plan *p, const struct chain **whole, bool *good, struct fm_error *err)
+compose_from(const struct plan_regions *start, bool soft, struct router *r,
+    const struct plan_request *q, struct plan *p, const struct chain **whole, bool *good,
+    struct fm_error *err)
 {
 	struct composer c = { .r = r,
 		.q = q,
@@ -417,6 +443,7 @@ compose_from(const struct plan_regions *start, struct router *r, const struct pl
 		.p = p,
 		.was = start,
 		.goes_on = start != NULL,
+		.soft = soft,
 		.n_lid_room = (size_t)q->snap->fab.max_lid + 1,
 		.core = FM_NONE,
 		.merged = FM_NONE,
@@ -432,8 +459,50 @@ compose_from(const struct plan_regions *start, struct router *r, const struct pl
 		compose_forget_region(&c, i);
 	tables_put(c.tables);
 	tables_put(c.other);
+	fm_vec_fini(&c.soft_holes);
 	fm_arena_fini(&c.mem);
 	*good = c.goes_on || start == NULL;
+	return rc;
+}
+
+/* What composing has made of a goes to b, and the other way round. */
+static void
+swap_plans(struct plan *a, struct plan *b)
+{
+	struct plan was = *a;
+
+	a->tables = b->tables;
+	a->verdict = b->verdict;
+	a->regions = b->regions;
+	a->forward_only = b->forward_only;
+	memcpy(&a->refused, &b->refused, sizeof(a->refused));
+	memcpy(a->engine, b->engine, sizeof(a->engine));
+	memcpy(a->adaptive_given_up, b->adaptive_given_up, sizeof(a->adaptive_given_up));
+	b->tables = was.tables;
+	b->verdict = was.verdict;
+	b->regions = was.regions;
+	b->forward_only = was.forward_only;
+	memcpy(&b->refused, &was.refused, sizeof(b->refused));
+}
+
+/* Pairs are left without a path: where each hole refuses an engine, are there fewer? */
+static int
+compose_strictly(struct router *r, const struct plan_request *q, struct plan *p,
+    const struct chain **whole, struct fm_error *err)
+{
+	struct plan *strict = plan_new(q->snap, err);
+	bool good;
+	int rc;
+
+	if (strict == NULL)
+		return FM_E_RESOURCE;
+	rc = compose_from(NULL, false, r, q, strict, whole, &good, err);
+	if (rc == 0 &&
+	    (p->tables == NULL || strict->tables == NULL ||
+		strict->verdict.unreachable_pairs < p->verdict.unreachable_pairs))
+		swap_plans(p, strict);
+	p->verify_ms += strict->verify_ms;
+	plan_put(strict);
 	return rc;
 }
 
@@ -449,13 +518,16 @@ compose(struct router *r, const struct plan_request *q, struct plan *p, const st
 	*whole = q->chain;
 	p->verify_ms = 0;
 	if (rc == 0 && start != NULL)
-		rc = compose_from(start, r, q, p, whole, &good, err);
+		rc = compose_from(start, true, r, q, p, whole, &good, err);
 	if (rc == 0 && !good) {
 		plan_regions_put(p->regions);
 		p->regions = NULL;
 		p->refused.n = 0;
 		p->verdict = (struct verdict){ .fault = VERIFY_OK };
-		rc = compose_from(NULL, r, q, p, whole, &good, err);
+		rc = compose_from(NULL, true, r, q, p, whole, &good, err);
+		if (rc == 0 && p->regions != NULL &&
+		    (p->tables == NULL || p->verdict.unreachable_pairs > 0))
+			rc = compose_strictly(r, q, p, whole, err);
 	}
 	p->route_ms = plan_now_ms() - start_ms - p->verify_ms;
 	return rc;

@@ -20,8 +20,8 @@
  *	layers		compose_layers.c	what each path demands of the components it crosses
  *	SLs		compose_sls.c		the fewest SLs that meet all demands
  *	tables		compose_sl_tables.c	SL and SL2VL tables
- *	congestion	compose_congestion.c	how evenly regions are left and entered
- *	report		compose_report.c	what the plan says of it
+ *	completing	compose_complete.c	ways to switches that engines have left out
+ *	report		compose_report.c	what the plan says of it, busiest cables
  *
  * Parts without credit loops do not make a whole without (four switches suffice
  * to show it), so there are joins, and verify is the only judge: flat, islands,

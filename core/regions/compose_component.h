@@ -60,6 +60,13 @@ struct component {
 	} other; /* as routed for the other kind of join: for islands, or not */
 };
 
+/* A switch's own LID to which packets at another switch of a component have no way. */
+struct soft_hole {
+	uint32_t component;
+	fm_sw from;
+	uint16_t lid;
+};
+
 static inline bool
 has_reach(const struct component *p, uint32_t from, uint32_t to)
 {

@@ -10,7 +10,8 @@
  * An engine leaves an entry empty rather than making an illegal turn: what has
  * to be there and is not teaches that a switch has no route to a gateway
  * (component.reach).  Gateways are then chosen anew without it, as long as anything
- * new is learned.
+ * new is learned.  Holes to the switches' own LIDs are soft: they are filled when the join is
+ * proven (compose_complete.c).
  *
  * The engines' cost; the look for holes reads every entry once.
  */
@@ -331,11 +332,18 @@ learn_from_switches(struct composer *c, struct component *p, struct fm_error *er
 	return 0;
 }
 
+static bool
+is_soft(const struct composer *c, uint32_t lid)
+{
+	return c->soft && c->fab->end_kind[c->fab->lid_end[lid]] == FM_END_SWITCH;
+}
+
 /* Switch `from` of component x has no entry for lid, where it needs one. */
 static int
 note_hole(
     struct composer *c, struct holes *h, uint32_t x, fm_sw from, uint32_t lid, struct fm_error *err)
 {
+	struct soft_hole soft = { .component = x, .from = from, .lid = (uint16_t)lid };
 	struct component *p = &c->component[x];
 	const struct exit *out = exit_of(c, x, lid);
 	fm_sw to = out != NULL ? out->near : c->fab->end_sw[c->fab->lid_end[lid]];
@@ -343,6 +351,8 @@ note_hole(
 	uint8_t *known;
 	int rc = 0;
 
+	if (is_soft(c, lid))
+		return fm_vec_push(&c->soft_holes, soft) ? 0 : compose_no_memory(err);
 	h->n++;
 	h->component = x;
 	h->from = from;
@@ -374,7 +384,7 @@ find_leaving_holes(struct composer *c, uint32_t x, struct holes *h, struct fm_er
 			    (gateways[lid] == NO_EXIT && c->lid_component[lid] != x))
 				continue;
 			rc = note_hole(c, h, x, p->sw[i], lid, err);
-			h->within |= c->lid_component[lid] == x;
+			h->within |= c->lid_component[lid] == x && !is_soft(c, lid);
 		}
 	}
 	return rc;
@@ -421,6 +431,7 @@ find_holes(struct composer *c, struct holes *h, struct fm_error *err)
 	int rc = 0;
 
 	*h = (struct holes){ .component = FM_NONE };
+	c->soft_holes.n = 0;
 	for (uint32_t x = 0; rc == 0 && !h->within && x < c->n_components; x++) {
 		if (c->component[x].n > 1)
 			rc = find_leaving_holes(c, x, h, err);

@@ -61,9 +61,8 @@ struct composer {
 	struct order inner;	   /* of the core, while there are islands: these touch nothing */
 	const struct order *order; /* of the two the one for the join in hand */
 
-	/* the join in hand */
-	bool islands, phases;
-	uint32_t core;	 /* the only component with several neighbours, or FM_NONE */
+	bool islands, phases; /* the join in hand */
+	uint32_t core;	      /* the only component with several neighbours, or FM_NONE */
 	uint8_t *island; /* [n_components] 1: an island, if the join is islands; 0: of the core */
 	/* [n_switches] 1: on the credit loop that was found in the tables judged last, and in
 	 * those of the join flat */
@@ -72,6 +71,8 @@ struct composer {
 	uint32_t *lid_ingress;
 	uint16_t *gateway; /* [n_components][n_lid_room] exit of the component, or NO_EXIT */
 	struct tables *tables, *other; /* other: for the other kind of join */
+	bool soft;		       /* holes to switches refuse nobody */
+	FM_VEC(struct soft_hole) soft_holes;
 	/* who stands in the way: a region whose engine fails or cannot serve a gateway */
 	uint32_t blamed; /* FM_NONE: nobody */
 	bool by_order;	 /* ... as gateways are: by another order it might do */

@@ -61,6 +61,9 @@ int compose_find_start(
 int compose_set_up_again(struct composer *c, bool *complete, struct fm_error *err);
 /* Why the others were refused there is told again. */
 int compose_take_refusals(struct composer *c, struct fm_error *err);
+struct repair_entries;
+/* Ways for c->soft_holes; what the entries were goes to undo. */
+int compose_complete(struct composer *c, struct repair_entries *undo, struct fm_error *err);
 /* Into p->regions: the join, levels, engines.  FM_E_RESOURCE. */
 int compose_report(struct composer *c, enum plan_join join, struct fm_error *err);
 /* Into p->engine: the names of all engines in use, each once; how many more there are where

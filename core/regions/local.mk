@@ -7,7 +7,7 @@ CORE_SOURCES += \
 	core/regions/compose_begin.c \
 	core/regions/compose_component.h \
 	core/regions/compose_components.c \
-	core/regions/compose_congestion.c \
+	core/regions/compose_complete.c \
 	core/regions/compose_core.c \
 	core/regions/compose_engines.c \
 	core/regions/compose_gateways.c \

@@ -9,6 +9,8 @@ CORE_SOURCES += \
 	core/repair/repair_choice.c \
 	core/repair/repair_choice.h \
 	core/repair/repair_columns.c \
+	core/repair/repair_complete.c \
+	core/repair/repair_complete.h \
 	core/repair/repair_entry.h \
 	core/repair/repair_event.c \
 	core/repair/repair_event.h \

@@ -127,6 +127,31 @@ START_TEST(phases_round_a_core)
 }
 END_TEST
 
+/* A tree of three levels beside storage on some of its spines.  From these there is no legal way
+ * to the other spines' own LIDs: that refuses no engine, and ways are found all the same. */
+START_TEST(spines_need_no_way_to_spines)
+{
+	struct composed c;
+	struct part storage;
+	uint32_t n = 0;
+
+	composed_init(&c, 2);
+	add_region(&c, "fattree,updn");
+	add_part(&c, "pgft 3 4,4,3 1,2,2 1,2,1", 0);
+	storage = add_part(&c, "hyperx 3 6", add_region(&c, "minhop,updn"));
+	for (uint32_t node = 0; node < storage.first && n < 3; node++)
+		if (c.nl.nodes[node].type == NETLIST_SWITCH && tier_of(&c, node) == 2)
+			join_nodes(&c, node, pick_switch(&c, storage, PICK_ANY, n++));
+	route_composed(&c);
+	tell(&c, "a tree of three levels beside storage");
+	check_plan(&c, "a tree of three levels beside storage");
+	ck_assert_str_eq(c.plan->regions->region[0].engine, "fattree");
+	ck_assert_int_eq(c.plan->regions->join, PLAN_FLAT);
+	ck_assert_uint_eq(c.plan->verdict.vls, 1);
+	composed_fini(&c);
+}
+END_TEST
+
 /* Four meshes, each on a spine of its own: a tree has no way from spine to spine. */
 START_TEST(spines_apart)
 {
@@ -554,6 +579,7 @@ compose_suite(void)
 	tcase_add_test(t, the_cycle_is_there);
 	tcase_add_loop_test(t, islands_round_a_core, 0, sizeof(stars) / sizeof(*stars));
 	tcase_add_loop_test(t, phases_round_a_core, 0, sizeof(stars) / sizeof(*stars));
+	tcase_add_test(t, spines_need_no_way_to_spines);
 	tcase_add_test(t, spines_apart);
 	tcase_add_loop_test(t, pods_and_cores, 0, 3);
 	tcase_add_loop_test(t, islands_round_several_pieces, 0, sizeof(beside) / sizeof(*beside));
