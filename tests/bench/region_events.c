@@ -19,6 +19,8 @@
  *	pairs	 pairs of hosts without a path, added up over all events
  *	switches pairs of switches without one, beyond those of the whole, likewise
  *
+ *	FMD_TIME=1	repairs are prepared, as in the daemon, and not judged from scratch; the mean
+ *			of how long plan_make() takes after the loss, in ms
  *	FMD_MOST=N	at most so many events of a kind (40)
  *	FMD_CUT=N	before, N cables in a thousand are taken out for good, by the seed
  *	FMD_TELL=1	each event of which an engine ran, each recovery that waits
@@ -33,6 +35,7 @@
 #include "core/regions/regions.h"
 #include "core/repair/repair.h"
 #include "core/route/route.h"
+#include "core/transition/reconfig.h"
 #include "lab/topo/netlist.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
@@ -58,7 +61,7 @@ struct site {
 
 struct row {
 	unsigned n, engines, anew, sls, emptied, waits, inexact;
-	double entries, blocks;
+	double entries, blocks, ms;
 	uint64_t pairs, switches;
 };
 
@@ -189,7 +192,7 @@ open_site(struct site *s, const char *path, const char *words, uint64_t seed)
 		die(words, &err);
 	s->router.set.n_vls = view.n_vls;
 	s->router.set.sl_model = (enum verify_sl_model)s->conf->sl_model;
-	s->router.check_repairs = true;
+	s->router.check_repairs = getenv("FMD_TIME") == NULL;
 	s->sw_region = calloc(s->whole->fab.n_switches + 1, sizeof(*s->sw_region));
 	s->cut = calloc(FM_BITSET_WORDS(s->whole->fab.n_links) + 1, sizeof(*s->cut));
 	if (regions_resolve(&s->conf->regions, s->whole, true, s->sw_region, &err) != 0)
@@ -350,13 +353,30 @@ other_sls(const struct site *s, const struct plan *a, const struct plan *b)
 }
 
 static void
+prepare(struct site *s)
+{
+	struct fm_error err = { 0 };
+
+	if (getenv("FMD_TIME") != NULL &&
+	    (repair_prepare(&s->router, s->plan, &err) != 0 ||
+		reconfig_prepare(&s->router, s->plan, &err) != 0))
+		die("cannot prepare", &err);
+}
+
+static void
 one_event(struct site *s, int kind, uint32_t i, struct row *r)
 {
-	struct plan *lost = plan_without(s, kind, i, s->plan), *back;
+	struct plan *lost, *back;
 	uint64_t lacked = s->plan->verdict.switch_pairs_unrouted;
-	bool anew = !lost->repaired && !lost->kept;
 	uint32_t blocks;
+	double start;
+	bool anew;
 
+	prepare(s);
+	start = plan_now_ms();
+	lost = plan_without(s, kind, i, s->plan);
+	r->ms += plan_now_ms() - start;
+	anew = !lost->repaired && !lost->kept;
 	r->n++;
 	r->engines += other_engines(s->plan, lost);
 	r->anew += anew;
@@ -389,6 +409,8 @@ print_row(const char *what, const struct row *r)
 	       "waits %3u inexact %3u pairs %llu switches %llu\n",
 	    what, r->n, r->engines, r->anew, r->sls, r->entries / n, r->blocks / n, r->emptied,
 	    r->waits, r->inexact, (unsigned long long)r->pairs, (unsigned long long)r->switches);
+	if (getenv("FMD_TIME") != NULL)
+		printf("  %-18s       %.1f ms\n", "", r->ms / n);
 }
 
 static void
@@ -403,6 +425,7 @@ add_row(struct row *to, const struct row *r)
 	to->inexact += r->inexact;
 	to->entries += r->entries;
 	to->blocks += r->blocks;
+	to->ms += r->ms;
 	to->pairs += r->pairs;
 	to->switches += r->switches;
 }
