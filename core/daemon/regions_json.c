@@ -291,7 +291,8 @@ add_outcome(struct view *v, uint32_t region, uint32_t n_switches, json_t *o)
 		json_object_set_new(o, "because", json_string(because));
 	if (r != NULL && r->is_merged)
 		json_object_set_new(o, "merged", json_true());
-	if (r != NULL && r->busiest.times > 0)
+	/* of tables as they were composed; of repaired ones it is not known */
+	if (r != NULL && r->busiest.times > 0 && p->deviations.n == 0)
 		json_object_set_new(o, "busiest", busiest_json(v, r));
 	json_object_set_new(o, "refused",
 	    r != NULL ? refusals_json(r->refused.item, r->refused.n)

@@ -19,8 +19,8 @@
  *	pairs	 pairs of hosts without a path, added up over all events
  *	switches pairs of switches without one, beyond those of the whole, likewise
  *
- *	FMD_TIME=1	repairs are prepared, as in the daemon, and not judged from scratch; the mean
- *			of how long plan_make() takes after the loss, in ms
+ *	FMD_TIME=1	repairs are prepared, as in the daemon, and not judged from scratch; the
+ *			mean of how long plan_make() takes after the loss, in ms
  *	FMD_MOST=N	at most so many events of a kind (40)
  *	FMD_CUT=N	before, N cables in a thousand are taken out for good, by the seed
  *	FMD_TELL=1	each event of which an engine ran, each recovery that waits

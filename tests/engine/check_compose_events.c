@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "core/daemon/regions_json.h"
 #include "core/plan/plan_file.h"
 #include "core/plan/plan_file_regions.h"
 #include "core/regions/compose_steps.h"
@@ -187,6 +188,22 @@ make_repaired(struct composed *c, int which)
 		    pick_switch(c, top, PICK_ANY, i % 2));
 }
 
+/* What fmctl regions shows of region 0: how many components; is its busiest cable told? */
+static long long
+components_told(const struct composed *c, bool *busiest)
+{
+	struct fm_error err = { 0 };
+	json_t *list;
+	long long n;
+
+	ck_assert_int_eq(
+	    regions_json(&c->set, c->snap, c->sw_region, c->plan, false, &list, &err), 0);
+	n = json_integer_value(json_object_get(json_array_get(list, 0), "components"));
+	*busiest = json_object_get(json_array_get(list, 0), "busiest") != NULL;
+	json_decref(list);
+	return n;
+}
+
 /* The cable at a port is lost: no engine runs, and when it is back all is as before. */
 static void
 lose_and_find(struct composed *c, uint32_t node, unsigned port)
@@ -194,6 +211,7 @@ lose_and_find(struct composed *c, uint32_t node, unsigned port)
 	struct netlist_port at = *netlist_port(&c->nl, node, port);
 	struct plan *before = plan_get(c->plan);
 	char what[80];
+	bool told;
 
 	snprintf(what, sizeof(what), "%s port %u", c->nl.nodes[node].id, port);
 	netlist_uncable(&c->nl, node, port);
@@ -205,10 +223,14 @@ lose_and_find(struct composed *c, uint32_t node, unsigned port)
 		    c->plan->regions->region[i].engine, before->regions->region[i].engine);
 	ck_assert_uint_le(c->plan->verdict.vls, before->tables->t.n_vls_used);
 	ck_assert(plan_same_vls(before, c->plan));
+	components_told(c, &told);
+	ck_assert(!told); /* it is of other tables */
 	netlist_cable(&c->nl, node, port, at.peer_node, at.peer_port, LANE_MBPS);
 	route_composed(c);
 	ck_assert_msg(same_tables(c, c->plan, before), "%s is back: not as before", what);
 	ck_assert_str_eq(c->plan->change.waiting, "");
+	components_told(c, &told);
+	ck_assert(told);
 	plan_put(before);
 }
 
@@ -359,6 +381,7 @@ START_TEST(a_region_in_two_pieces)
 {
 	struct composed c;
 	struct part a, b;
+	bool told;
 
 	composed_init(&c, 2);
 	add_region(&c, "updn");
@@ -371,10 +394,12 @@ START_TEST(a_region_in_two_pieces)
 	route_composed(&c);
 	freeze_lids(&c);
 	check_plan(&c, "one component");
+	ck_assert_int_eq(components_told(&c, &told), 1);
 	take_out(&c, pick_switch(&c, a, PICK_ANY, 1));
 	route_composed(&c);
 	tell(&c, "two components");
 	check_plan(&c, "two components");
+	ck_assert_int_eq(components_told(&c, &told), 3); /* and the dark one */
 	composed_fini(&c);
 }
 END_TEST
