@@ -20,8 +20,9 @@ dist_bashcompletion_DATA = conf/bash-completion/fmctl
 examplesdir = $(docdir)/examples
 dist_examples_DATA = conf/examples/adaptive.conf conf/examples/fat-tree.conf conf/examples/ibacm_opts.cfg conf/examples/irregular.conf \
 	conf/examples/partitions.conf conf/examples/path-bits.conf conf/examples/path-bits.pgrp conf/examples/path-bits.rch conf/examples/path-bits.topo conf/examples/qos-policy.conf \
-	conf/examples/regions-dragonfly.conf conf/examples/regions-pods-torus.conf \
-	conf/examples/regions-storage.conf conf/examples/regions-two-trees.conf conf/examples/standby.conf \
+	conf/examples/regions-dragonfly.conf conf/examples/regions-leftover.conf conf/examples/regions-pods-torus.conf \
+	conf/examples/regions-storage.conf conf/examples/regions-tree-torus.conf conf/examples/regions-trees-by-gateways.conf \
+	conf/examples/regions-two-trees.conf conf/examples/standby.conf \
 	conf/fmd-redis.conf conf/redis-fmd-users.conf conf/redis-fmd.conf plugins/engines/template/template.c
 
 conf/fmd.service: conf/fmd.service.in Makefile

@@ -43,7 +43,7 @@ static const char usage[] =
     "  --import-opafm FILE  print the fmd.conf of an opafm.xml of opa-fm's\n"
     "  --export-guid2lid    print the LIDs that are kept as OpenSM's guid2lid, to go back\n"
     "  --list-engines       show the engines there are; with --json for programs\n"
-    "  --help[=ENGINE]      this text, or an engine with its options\n"
+    "  --help[=ENGINE]      this text, or an engine (or group, region) with its options\n"
     "  --version\n\n"
     "OpenSM's options (-R, -r, -g, -p, -a, -s, -t, -P, -Y, ...) mean what they mean there, or\n"
     "it is said what to write: man fmd-opensm.\n\n"
@@ -523,8 +523,14 @@ check(const struct cli *cli, FILE *out, struct mistakes *all, struct fm_error *e
 static int
 help_engine(const struct engine_set *set, const char *name, FILE *out, struct fm_error *err)
 {
+	const struct conf_section *section = conf_section_find(name);
 	const struct fm_engine *e = engine_find(set, name);
 	const char *near = engine_nearest(set, name);
+
+	if (section != NULL) {
+		describe_section(section, out);
+		return 0;
+	}
 
 	for (uint32_t i = 0; e != NULL && i < set->n_engines; i++)
 		if (set->engines[i].engine == e) {

@@ -204,6 +204,13 @@ describe_engine(const struct fm_engine *engine, const char *path, FILE *out)
 		print_help(row, false, out);
 }
 
+static void
+print_section_rows(const struct conf_section *s, FILE *out)
+{
+	for (const struct conf_row *row = s->rows; row->option.type != FM_OPT_END; row++)
+		print_help(&row->option, row->words, out);
+}
+
 /* The keys of group "NAME" and region "NAME". */
 static void
 describe_sections(FILE *out)
@@ -212,9 +219,18 @@ describe_sections(FILE *out)
 
 	for (size_t i = 0; (s = conf_section(i)) != NULL; i++) {
 		fprintf(out, "\nSections %s \"NAME\" { ... }:\n", s->name);
-		for (const struct conf_row *row = s->rows; row->option.type != FM_OPT_END; row++)
-			print_help(&row->option, row->words, out);
+		print_section_rows(s, out);
 	}
+}
+
+void
+describe_section(const struct conf_section *s, FILE *out)
+{
+	fprintf(out,
+	    "%s: any number of sections of fmd.conf, each with a name of its own\n\n    %s\n\n"
+	    "Options, with their defaults:\n\n",
+	    s->name, s->example);
+	print_section_rows(s, out);
 }
 
 void

@@ -10,6 +10,8 @@
 #include "core/engine/plugin.h"
 #include "lib/error.h"
 
+struct conf_section;
+
 /* What is in the plugin directories, refused files with their reason. */
 void describe_engines(const struct engine_set *set, FILE *out);
 int describe_engines_json(const struct engine_set *set, FILE *out, struct fm_error *err);
@@ -17,6 +19,8 @@ int describe_engines_json(const struct engine_set *set, FILE *out, struct fm_err
 void describe_engine(const struct fm_engine *engine, const char *path, FILE *out);
 /* The daemon's options, for fmd --help. */
 void describe_daemon_options(FILE *out);
+/* Of a kind of section that has titles: fmd --help=region. */
+void describe_section(const struct conf_section *s, FILE *out);
 
 /* conf/fmd.conf: every option of the daemon and of the engines with its help,
  * its default commented out. */

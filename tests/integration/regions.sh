@@ -18,8 +18,11 @@ engines() {
 expect() {
 	case $1 in
 	regions-dragonfly) echo "default fattree;dragonfly dragonfly;" ;;
+	regions-leftover) echo "default minhop;tree fattree;" ;;
 	regions-pods-torus) echo "default null;pods fattree:pods;torus torus2qos;" ;;
 	regions-storage) echo "default fattree;storage minhop;" ;;
+	regions-tree-torus) echo "default fattree;torus torus2qos;" ;;
+	regions-trees-by-gateways) echo "b fattree:b;default fattree:a;" ;;
 	regions-two-trees) echo "a fattree:a;b fattree:b;default null;" ;;
 	esac
 }
@@ -49,6 +52,10 @@ run 0 regions-storage.net --config="$top/conf/examples/regions-storage.conf" --r
 grep -q '^  border      4 cables to storage, 21 routes:$' out || fail "borders: $(cat out)"
 
 grep -q '^  busiest     [0-9.]* times the mean of all cables, \(in\|out\) by ' out || fail "the busiest cable: $(cat out)"
+
+# What errors of a section name.
+"$bin/fmd" --help=region | grep -q '^  chain = { }' || fail "--help=region"
+"$bin/fmd" --help=group | grep -q '^  members = { }' || fail "--help=group"
 
 # --engine= is the chain of the default region.
 example=regions-storage
