@@ -344,8 +344,6 @@ tests_unit_check_replica_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
 # allocations are made to fail
 tests_engine_check_repair_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
-# looks at dependencies are counted
-tests_unit_check_reconfig_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=deps_of
 tests_unit_check_sa_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 tests_unit_check_sa_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
 tests_unit_check_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)

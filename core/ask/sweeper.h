@@ -95,9 +95,6 @@ struct sweep_writing {
 	/* Blocks that hold something else than the plan, since writing was broken off or a sweep
 	 * has failed; by block, then switch */
 	FM_VEC(struct plan_installed) unwritten;
-	/* Some of them are of a plan that was abandoned, so that the plan's levels say nothing of
-	 * them */
-	bool strayed;
 	/* Switches that forward hold what others have written, neither next nor the plan that it
 	 * was ordered from: it is to be ordered once more */
 	bool found;
@@ -111,10 +108,11 @@ struct sweep_writing {
 	bool older_gone;	/* in this sweep: packets of tables before are gone */
 	int64_t wrote_ns;	/* the last answer to a Set of an entry or a map; 0: none */
 	int64_t older_until_ns; /* packets of tables before those of plan are gone then */
-	bool older_by_levels;	/* all of them came to be by plan_change.by_levels */
-	bool waits_for_older;	/* next was made to be written then */
-	int stage;		/* apply.c */
-	uint64_t *visit;	/* bitset of blocks to look at; NULL: not listed yet */
+	/* number of the oldest plan whose packets may live till then; 0: not known */
+	uint64_t flight;
+	bool waits_for_older; /* next was made to be written then */
+	int stage;	      /* apply.c */
+	uint64_t *visit;      /* bitset of blocks to look at; NULL: not listed yet */
 	size_t next_visit;
 	int64_t wait_ns;   /* a packet's life time is over then; 0 = none runs */
 	bool fresh;	   /* no switch holds anything: no order */

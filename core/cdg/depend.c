@@ -193,24 +193,41 @@ count_vls(const struct fm_tables *t)
 }
 
 struct depend *
-depend_build(const struct fm_fabric *graph, const struct fm_fabric *ends, const struct fm_tables *t,
-    const uint64_t *lost, enum verify_sl_model sl_model, struct fm_pool *workers)
+depend_new(const struct fm_fabric *graph, uint32_t n_vls, enum verify_sl_model sl_model)
 {
 	struct depend *g = calloc(1, sizeof(*g));
-	bool by_ports = depend_by_ports(t);
 
 	if (g == NULL)
 		return NULL;
 	g->n_switches = graph->n_switches;
 	g->sl_model = sl_model;
-	g->n_vls = count_vls(t);
-	if (!number_channels(g, graph))
-		goto failed;
+	g->n_vls = n_vls;
+	if (number_channels(g, graph))
+		return g;
+	depend_free(g);
+	return NULL;
+}
+
+void
+depend_sort(struct depend *g)
+{
+	turn_rows(g);
+	find_order(g);
+}
+
+struct depend *
+depend_build(const struct fm_fabric *graph, const struct fm_fabric *ends, const struct fm_tables *t,
+    const uint64_t *lost, enum verify_sl_model sl_model, struct fm_pool *workers)
+{
+	struct depend *g = depend_new(graph, count_vls(t), sl_model);
+	bool by_ports = depend_by_ports(t);
+
+	if (g == NULL)
+		return NULL;
 	if (!by_ports && depend_sweep_applies(g)) {
 		if (!depend_sweep(g, ends, t, lost, workers))
 			goto failed;
-		turn_rows(g);
-		find_order(g);
+		depend_sort(g);
 		if (!g->cyclic)
 			return g;
 		clear_rows(g); /* it was too much, perhaps */
@@ -218,8 +235,7 @@ depend_build(const struct fm_fabric *graph, const struct fm_fabric *ends, const 
 	if (by_ports ? !depend_follow_ports(g, ends, t, lost, workers)
 		     : !depend_follow(g, ends, t, lost, workers))
 		goto failed;
-	turn_rows(g);
-	find_order(g);
+	depend_sort(g);
 	return g;
 failed:
 	depend_free(g);
@@ -242,8 +258,7 @@ static void
 order_again(struct depend *g)
 {
 	memset(g->prev, 0, (size_t)g->n_channels * g->words * sizeof(*g->prev));
-	turn_rows(g);
-	find_order(g);
+	depend_sort(g);
 }
 
 /* They are held from now on. */
@@ -283,6 +298,20 @@ depend_allow_levels(struct depend *g, const struct fm_fabric *graph)
 	free(queue);
 	free(was);
 	return ok;
+}
+
+bool
+depend_is_by_levels(const struct depend *g)
+{
+	if (g->level == NULL || g->n_vls != 1)
+		return false;
+	for (uint32_t c = 0; c < g->n_channels; c++)
+		if (g->to[c] != FM_NONE)
+			FM_EACH_BIT (port, g->next + (size_t)c * g->words, (size_t)g->words * 64)
+				if (!depend_is_level_turn(
+					g, g->at[c], g->to[c], g->to[next_vertex(g, c, port)]))
+					return false;
+	return true;
 }
 
 enum depend_result

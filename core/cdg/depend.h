@@ -34,6 +34,9 @@ struct depend_edge {
 };
 
 struct depend {
+	/* Number of the plan from which on it holds what packets depend on, by each plan and while
+	 * these gave way to one another. */
+	uint64_t base;
 	uint32_t n_switches, n_channels, n_vls;
 	uint32_t *first;    /* [n_switches + 1] channels of a switch */
 	uint32_t *back;	    /* [n_channels] the channel of the other direction; FM_NONE: no cable */
@@ -72,6 +75,11 @@ struct depend *depend_build(const struct fm_fabric *graph, const struct fm_fabri
     const struct fm_tables *t, const uint64_t *lost, enum verify_sl_model sl_model,
     struct fm_pool *workers);
 void depend_free(struct depend *g);
+/* The same without any dependencies, in so many VLs.  NULL: out of memory. */
+struct depend *depend_new(
+    const struct fm_fabric *graph, uint32_t n_vls, enum verify_sl_model sl_model);
+/* The next rows of g are whole: fill the rest, and cyclic. */
+void depend_sort(struct depend *g);
 /* In one VL: hold all turns up and then down, too, by levels of switches (snapshot.h), which
  * have no cycle by themselves, unless they have one with what is held.  On trees nearly
  * nothing has to be inserted then.  False: out of memory. */
@@ -137,6 +145,9 @@ depend_is_level_turn(const struct depend *g, fm_sw from, fm_sw at, fm_sw to)
 	    (level[at] > level[from] || level[to] < level[at]);
 }
 
+/* One VL: are all turns that are held legal by levels? */
+bool depend_is_by_levels(const struct depend *g);
+
 /* Insert all dependencies of what the ends of `from` (FM_NONE: of any switch) send
  * to lid, on the cables that are not in lost (a bit per channel).  seen is room
  * for [n_switches]. */
@@ -150,8 +161,12 @@ bool depend_follow_ports(struct depend *g, const struct fm_fabric *ends, const s
 /* The dependencies of tables as they are now: to be asked for LIDs.  NULL: out of memory. */
 struct deps *depend_deps(
     const struct depend *g, const struct fm_fabric *ends, const struct fm_tables *t);
-enum depend_result depend_insert_ports(
-    struct depend *g, const struct fm_fabric *ends, struct deps *deps, uint16_t lid);
+/* deps is of the links of ends, and as many VLs as g has. */
+enum depend_result depend_insert_deps(struct depend *g, const struct fm_fabric *ends,
+    struct deps *deps, uint16_t lid, enum deps_mode mode);
+/* The same into the next rows alone, for depend_sort().  False: out of memory. */
+bool depend_note_deps(struct depend *g, const struct fm_fabric *ends, struct deps *deps,
+    uint16_t lid, enum deps_mode mode);
 /* Nobody waits for a lost channel any more, nor comes by it. */
 void depend_cut(struct depend *g, uint32_t channel);
 

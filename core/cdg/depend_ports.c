@@ -42,26 +42,32 @@ set_turn(struct depend *g, uint32_t from, uint32_t out, unsigned vl)
 	__atomic_fetch_or(word, (uint64_t)1 << (bit % 64), __ATOMIC_RELAXED);
 }
 
+bool
+depend_note_deps(struct depend *g, const struct fm_fabric *ends, struct deps *deps, uint16_t lid,
+    enum deps_mode mode)
+{
+	const struct dep *list;
+	size_t n;
+
+	if (!deps_of(deps, lid, mode, &list, &n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		set_turn(g,
+		    channel_of_link(g, ends, list[i].from / g->n_vls) * g->n_vls +
+			list[i].from % g->n_vls,
+		    channel_of_link(g, ends, list[i].to / g->n_vls), list[i].to % g->n_vls);
+	return true;
+}
+
 static void
 follow_lid(void *arg, uint32_t lid, unsigned worker)
 {
 	struct following *f = arg;
-	struct depend *g = f->g;
 	fm_end e = f->ends->lid_end[lid];
-	const struct dep *list;
-	size_t n;
 
-	if (e == FM_NONE || f->ends->end_sw[e] == FM_NONE)
-		return;
-	if (!deps_of(f->deps[worker], (uint16_t)lid, DEPS_NEW, &list, &n)) {
+	if (e != FM_NONE && f->ends->end_sw[e] != FM_NONE &&
+	    !depend_note_deps(f->g, f->ends, f->deps[worker], (uint16_t)lid, DEPS_NEW))
 		__atomic_store_n(&f->failed, true, __ATOMIC_RELAXED);
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		set_turn(g,
-		    channel_of_link(g, f->ends, list[i].from / g->n_vls) * g->n_vls +
-			list[i].from % g->n_vls,
-		    channel_of_link(g, f->ends, list[i].to / g->n_vls), list[i].to % g->n_vls);
 }
 
 bool
@@ -90,13 +96,14 @@ depend_follow_ports(struct depend *g, const struct fm_fabric *ends, const struct
 /* ------------------------------------------------------------------- one LID */
 
 enum depend_result
-depend_insert_ports(struct depend *g, const struct fm_fabric *ends, struct deps *deps, uint16_t lid)
+depend_insert_deps(struct depend *g, const struct fm_fabric *ends, struct deps *deps, uint16_t lid,
+    enum deps_mode mode)
 {
 	enum depend_result rc = DEPEND_HELD;
 	const struct dep *list;
 	size_t n;
 
-	if (!deps_of(deps, lid, DEPS_NEW, &list, &n))
+	if (!deps_of(deps, lid, mode, &list, &n))
 		return DEPEND_NOMEM;
 	for (size_t i = 0; rc < DEPEND_CYCLE && i < n; i++)
 		rc = depend_insert_turn(g, channel_of_link(g, ends, list[i].from / g->n_vls),

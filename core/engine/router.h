@@ -20,12 +20,10 @@ struct route_settings {
 /* What routing needs and keeps between plans: workers, resident table
  * mappings and scratch memory.  One call at a time per router. */
 struct repair_state;
-struct reconfig_counts;
 
 struct router {
 	struct fm_pool *workers;
-	struct repair_state *repair;	/* what repair.h keeps of the last plan, or NULL */
-	struct reconfig_counts *counts; /* what reconfig.h keeps of the last plan, or NULL */
+	struct repair_state *repair; /* what repair.h keeps of the last plan, or NULL */
 	bool check_repairs; /* tests: each repaired plan is judged from scratch too, and compared */
 	struct table_pool *tables;
 	struct table_pool *shared;   /* for engines in processes of their own; NULL: none yet */

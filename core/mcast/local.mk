@@ -9,6 +9,7 @@ CORE_SOURCES += \
 	core/mcast/mcast_net.c \
 	core/mcast/mcast_net.h \
 	core/mcast/mcast_trees.c \
+	core/mcast/mcast_turns.c \
 	core/mcast/mcast_write.c \
 	core/mcast/mcast_write.h \
 	core/mcast/mft_rows.c \

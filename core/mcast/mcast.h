@@ -8,7 +8,7 @@
  * (mcast_net.h), and what is proven of a tree holds for every group in it.
  *
  * Proven is that the turns of all trees together with unicast close no cycle of
- * channel dependencies.  Where unicast turns up and then down only (levels.h) so do
+ * channel dependencies.  Where unicast turns up and then down only (mcast_turns.c) so do
  * trees that hang from their root, and nothing has to be searched.  Elsewhere a
  * switch is hung on a tree only where the turns this makes can be inserted into the
  * dependency graph of unicast (mcast_check.c); or the engine supplies the tree, and

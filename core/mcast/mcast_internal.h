@@ -88,4 +88,7 @@ mcast_has_hosts(const struct fm_fabric *fab, fm_sw sw)
 	return false;
 }
 
+/* mcast_turns.c: do all packets of p go up and then down by these levels?  False: out of memory. */
+bool mcast_legal_turns(const struct plan *p, const uint32_t *level, bool *legal);
+
 #endif

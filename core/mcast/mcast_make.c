@@ -10,7 +10,6 @@
 
 #include "core/abi/host.h"
 #include "core/mcast/mcast_internal.h"
-#include "core/plan/levels.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 
@@ -211,8 +210,7 @@ start_grower(struct mcast_grower *g, struct router *r, struct plan *p)
 	    g->refused == NULL)
 		return FM_E_RESOURCE;
 	snapshot_find_levels(g->fab, g->level, g->layer[0]);
-	ok = levels_look(p);
-	g->levelled = ok && p->levels->apply && p->levels->prohibited.n == 0;
+	ok = mcast_legal_turns(p, g->level, &g->levelled);
 	if (ok && !g->levelled) {
 		g->check = mcast_check_new(p, plan_sl_model(r, p), g->trees->sls, &cyclic);
 		ok = g->check != NULL || cyclic;

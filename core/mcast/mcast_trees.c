@@ -17,7 +17,6 @@
 
 #include "core/abi/host.h"
 #include "core/mcast/mcast_internal.h"
-#include "core/plan/levels.h"
 #include "lib/bitset.h"
 
 #define ROOT_SAMPLE 32

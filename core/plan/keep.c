@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/graph/adaptive.h"
-#include "core/plan/levels.h"
 #include "lib/error.h"
 
 #define JOINED_SHARE 16 /* at most one LID in so many may stand on a copied column */
@@ -338,7 +337,6 @@ keep_ends(struct keeping *k, const struct plan_request *q, bool *serve, struct f
 	k->p->forward_only = k->prev->forward_only;
 	k->p->regions = plan_regions_get(k->prev->regions);
 	k->p->nominal = plan_nominal(q->prev) != NULL ? plan_get(plan_nominal(q->prev)) : NULL;
-	levels_keep(k->prev, k->p);
 	k->p->change.n_leaves = k->prev->change.n_leaves;
 	memcpy(k->p->change.waiting, k->prev->change.waiting, sizeof(k->p->change.waiting));
 	memcpy(

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# core/plan/: the plan: verified tables and what is known of them; kept tables, levels, its file.
+# core/plan/: the plan: verified tables and what is known of them; kept tables, its file.
 CORE_SOURCES += \
 	core/plan/keep.c \
 	core/plan/keep.h \
-	core/plan/levels.c \
-	core/plan/levels.h \
-	core/plan/levels_internal.h \
 	core/plan/plan.c \
 	core/plan/plan.h \
 	core/plan/plan_before.c \
@@ -18,5 +15,4 @@ CORE_SOURCES += \
 	core/plan/plan_file_load.c \
 	core/plan/plan_file_regions.c \
 	core/plan/plan_file_regions.h \
-	core/plan/plan_sls.c \
-	core/plan/turn_graph.c
+	core/plan/plan_sls.c

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/plan/levels.h"
 #include "lib/error.h"
 
 #define BLOCK_LIDS 64
@@ -79,7 +78,6 @@ plan_put(struct plan *p)
 	snapshot_put(p->graph);
 	fm_vec_fini(&p->refused);
 	fm_vec_fini(&p->absent);
-	plan_levels_free(p->levels);
 	mcast_trees_put(p->mcast);
 	free(p->rules);
 	fm_vec_fini(&p->delta);

@@ -151,7 +151,6 @@ struct plan_change {
 	 * with others until they have asked again */
 	bool sls_clash;
 	bool whole_columns; /* entries that do not change are emptied, too */
-	bool by_levels;	    /* by levels (levels.h): packets make legal turns, and proven ones */
 	char waiting[320];  /* tables not taken up: what they would cost, and what to do */
 };
 
@@ -198,8 +197,7 @@ struct plan {
 	 * loop over their alternatives.  The tables are static then. */
 	char adaptive_given_up[640];
 	struct plan_change change;
-	struct plan_levels *levels; /* levels.h; NULL: nothing is known */
-	struct mcast_trees *mcast;  /* mcast_tree.h; NULL: not asked for */
+	struct mcast_trees *mcast; /* mcast_tree.h; NULL: not asked for */
 	uint8_t *rules;	 /* [top_lid + 1] of writing (transition.h), malloced; NULL: all 0 */
 	double route_ms; /* probe and route of the entry that took it */
 	double verify_ms;
@@ -250,11 +248,8 @@ struct plan_request {
 	/* Nobody knows what they hold was proven with: it is taken for one plan's, if it is free of
 	 * credit loops. */
 	bool found;
-	/* Packets of tables before prev may be under way; they came to be by change.by_levels. */
-	bool in_flight, in_flight_by_levels;
-	/* Some are of a plan that was not come to, or no whole columns: levels know nothing of
-	 * them. */
-	bool out_of_sync;
+	bool in_flight;	     /* packets of tables before prev may be under way */
+	uint64_t flight;     /* number of the oldest plan of which some are; 0: not known */
 	uint16_t mcast_sls;  /* bit i: there are multicast groups of SL i; 0: no trees are wanted */
 	uint8_t mcast_trees; /* at most so many */
 };

@@ -344,7 +344,7 @@ feed_writes(struct sweeper *s)
 static void
 put_off(struct sweeper *s)
 {
-	s->writing.broken_off = s->writing.strayed = true;
+	s->writing.broken_off = true;
 	apply_note_older(s);
 	s->telling.untold_before_us =
 	    s->telling.untold_before_us || s->next->tables->t.n_vls_used > 1;
@@ -477,29 +477,29 @@ tell(struct sweeper *s, const struct transition_counts *c)
 		    c->held);
 }
 
-/* Packets of what this sweep has written over are under way for a while. */
+/* Packets of what this sweep has written over are under way for a while.  half_way: that was no
+ * plan's as a whole, but what writing had come to, back to the plan that was the oldest then. */
 static void
-make_older(struct sweeper *s)
+make_older(struct sweeper *s, bool half_way)
 {
 	bool none = s->writing.wrote_ns > s->writing.older_until_ns; /* of others, by then */
 
 	if (s->writing.wrote_ns == 0 || s->plan == NULL)
 		return;
-	s->writing.older_by_levels =
-	    (none || s->writing.older_by_levels) && s->next->change.by_levels;
+	if (none && !half_way)
+		s->writing.flight = s->plan->number;
 	if (s->writing.older_until_ns < s->writing.wrote_ns + s->set.packet_life_ms * 1000000)
 		s->writing.older_until_ns = s->writing.wrote_ns + s->set.packet_life_ms * 1000000;
 }
 
 /* s->next is in the switches, but for what waits. */
 static void
-take_up(struct sweeper *s, const struct transition *t)
+take_up(struct sweeper *s, const struct transition *t, bool half_way)
 {
 	s->writing.n_broken_off = s->writing.broken_off ? s->writing.n_broken_off + 1 : 0;
 	s->telling.held_for_sls = s->writing.holds;
 	s->telling.n_untold = s->writing.n_short = 0;
-	s->writing.strayed = s->writing.strayed && (s->writing.broken_off || s->writing.holds);
-	make_older(s);
+	make_older(s, half_way);
 	if (t != NULL && !s->set.dry_run && !apply_remember(s, t))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for what switches may hold");
 	if (t != NULL)
@@ -510,8 +510,8 @@ take_up(struct sweeper *s, const struct transition *t)
 static void
 stray(struct sweeper *s, const struct transition *t)
 {
-	s->writing.strayed = true;
-	make_older(s);
+	make_older(s, true);
+	s->writing.flight = 0; /* some of them are of a plan that is not taken up */
 	if (!apply_remember_strayed(s, t))
 		log_err("sweep", "out of memory for what switches may hold");
 	else if (s->writing.unwritten.n > 0)
@@ -529,7 +529,7 @@ end_writing(struct sweeper *s, struct transition *t, bool ok)
 	memcpy(&before, &s->writing.unwritten, sizeof(before));
 	memset(&s->writing.unwritten, 0, sizeof(s->writing.unwritten));
 	if (ok)
-		take_up(s, t);
+		take_up(s, t, before.n > 0);
 	else
 		stray(s, t);
 	fm_vec_fini(&before);

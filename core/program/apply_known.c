@@ -33,7 +33,7 @@ apply_note_older(struct sweeper *s)
 
 	if (s->writing.older_until_ns < gone_ns)
 		s->writing.older_until_ns = gone_ns;
-	s->writing.older_by_levels = false;
+	s->writing.flight = 0;
 }
 
 static struct held_block *
@@ -205,7 +205,7 @@ apply_sort_held(struct sweeper *s)
 		return ok;
 	qsort(s->writing.unwritten.item, s->writing.unwritten.n, sizeof(*s->writing.unwritten.item),
 	    by_block_then_switch);
-	s->writing.strayed = true; /* columns are not the one plan's or the other's as a whole */
+	s->writing.flight = 0; /* columns are not the one plan's or the other's as a whole */
 	return ok;
 }
 

@@ -174,8 +174,7 @@ apply_request(struct sweeper *s, struct plan_request *q)
 	q->installed = s->writing.unwritten.item;
 	q->n_installed = s->writing.unwritten.n;
 	q->in_flight = untold || sweeper_clock_ms(s) * 1000000 < s->writing.older_until_ns;
-	q->in_flight_by_levels = s->writing.older_by_levels && !untold;
-	q->out_of_sync = s->writing.strayed;
+	q->flight = untold ? 0 : s->writing.flight;
 	q->found = s->writing.found;
 	s->telling.held_for_sls = untold;
 	s->writing.waits_for_older = q->in_flight || q->n_installed > 0;

@@ -115,7 +115,7 @@ linger_insert(struct depend *g, const struct plan *p, struct linger_lids *droppe
 		if (is_back(p, lid))
 			continue;
 		g->added.n = 0;
-		rc = depend_insert_ports(g, &v.fab, v.deps, lid);
+		rc = depend_insert_deps(g, &v.fab, v.deps, lid, DEPS_NEW);
 		if (rc == DEPEND_CYCLE) {
 			depend_undo(g, 0);
 			ok = fm_vec_push(&dropped->lids, lid);

@@ -231,6 +231,8 @@ pass_on(struct repair *p, bool copied)
 	st->spare = NULL;
 	st->lag.n = 0;
 	st->unsure = false;
+	depend_free(st->lean); /* it was of other tables */
+	st->lean = NULL;
 	free(st->lost);
 	st->lost = p->lost;
 	p->lost = NULL;
@@ -530,6 +532,8 @@ try_to_repair(struct router *r, const struct plan_request *q, struct keeping *k,
 	if (rc != 0 || !serve)
 		return rc;
 	rc = repair_state_for(r, k->prev, NULL, 0, err);
+	if (rc == 0)
+		rc = repair_let_go(r, q, err);
 	if (rc == 0)
 		rc = try_once(r, q, k, &at_hand, done, err);
 	if (rc == 0 && !*done)

@@ -26,6 +26,7 @@ repair_state_free(struct repair_state *st)
 	tables_put(st->spare);
 	snapshot_put(st->graph);
 	depend_free(st->g);
+	depend_free(st->lean);
 	free(st->load);
 	free(st->sums);
 	repair_columns_free(st->columns);
@@ -198,6 +199,8 @@ make(struct router *r, const struct plan *prev, const struct graph_diff *diff, u
 	st->tables = tables_get(prev->tables);
 	st->graph = snapshot_get(prev->graph);
 	st->g = build(r, prev, diff, n_vls, &st->holds_absent);
+	if (st->g != NULL)
+		st->g->base = prev->number;
 	if (st->g == NULL || !repair_count_loads(st, &prev->snap->fab, t, r->workers) ||
 	    !repair_note_served(st, &prev->snap->fab))
 		return no_memory(err);
@@ -227,6 +230,39 @@ repair_state_for(struct router *r, const struct plan *prev, const struct graph_d
 	return rc;
 }
 
+static int
+make_lean(struct router *r, const struct plan *p, struct fm_error *err)
+{
+	struct repair_state *st = r->repair;
+
+	if (!st->gathered || st->lean != NULL)
+		return 0;
+	st->lean = build(r, p, NULL, st->g->n_vls, &st->lean_holds_absent);
+	if (st->lean == NULL)
+		return no_memory(err);
+	st->lean->base = p->number;
+	return 0;
+}
+
+int
+repair_let_go(struct router *r, const struct plan_request *q, struct fm_error *err)
+{
+	struct repair_state *st = r->repair;
+	int rc = 0;
+
+	if (!st->gathered || q->n_installed > 0 || (q->in_flight && q->prev->number > q->flight))
+		return 0;
+	rc = make_lean(r, q->prev, err);
+	if (rc != 0)
+		return rc;
+	depend_free(st->g);
+	st->g = st->lean;
+	st->holds_absent = st->lean_holds_absent;
+	st->lean = NULL;
+	st->gathered = false;
+	return 0;
+}
+
 int
 repair_take_spare(struct router *r, struct repair_state *st, const struct fm_fabric *fab,
     struct tables **out, struct fm_error *err)
@@ -252,6 +288,8 @@ repair_prepare(struct router *r, const struct plan *p, struct fm_error *err)
 	if (p->tables == NULL || !depend_applies(&p->tables->t))
 		return 0;
 	rc = repair_state_for(r, p, NULL, 0, err);
+	if (rc == 0)
+		rc = make_lean(r, p, err);
 	if (rc == 0 && r->repair->sums == NULL && repair_sums_apply(p->snap, &p->tables->t))
 		rc = repair_sums_build(
 		    r->repair, p->snap, &p->tables->t, r->repair->lost, r->workers, err);
@@ -273,8 +311,10 @@ repair_revert(struct router *r, struct plan *p, const struct plan *prev, const u
 	uint32_t at = 0, was = 0, n = 0;
 	bool ok = fm_vec_reserve(&deviations, p->deviations.n + prev->deviations.n + 1);
 
-	repair_state_free(r->repair); /* it describes what was to be */
-	r->repair = NULL;
+	if (r->repair != NULL && r->repair->tables == p->tables) {
+		repair_state_free(r->repair); /* it describes what was to be */
+		r->repair = NULL;
+	}
 	if (!p->repaired) {
 		fm_vec_fini(&deviations);
 		return true; /* what an engine has made and this is the nominal now */

@@ -11,7 +11,8 @@
 #include "core/repair/repair.h"
 #include "lib/vec.h"
 
-#define REPAIR_SHARDS 4u /* LIDs are chosen for by so many at once, however many workers */
+#define REPAIR_RECENT_WORDS 1024u /* a bit for each LID */
+#define REPAIR_SHARDS 4u	  /* LIDs are chosen for by so many at once, however many workers */
 
 /* Of a switch: which of its channels hold all turns into one of its ports. */
 struct repair_cover {
@@ -46,6 +47,11 @@ struct repair_state {
 	struct tables *tables;	/* one reference */
 	struct snapshot *graph; /* one reference */
 	struct depend *g;
+	bool gathered;	     /* g holds more than the tables need */
+	struct depend *lean; /* no more than they need, in place of g; NULL: not made */
+	bool lean_holds_absent;
+	/* bits: LIDs that have changed since the oldest packets in the fabric were sent */
+	uint64_t recent[REPAIR_RECENT_WORDS];
 	uint32_t *load; /* [n_channels] LIDs that leave by it */
 	/* A copy of older tables and what has changed since: the next plan's. */
 	struct tables *spare; /* NULL: none */
@@ -83,6 +89,9 @@ uint64_t *repair_lost_of(const struct fm_fabric *graph, const struct graph_diff 
  * FM_E_RESOURCE. */
 int repair_state_for(struct router *r, const struct plan *prev, const struct graph_diff *diff,
     uint32_t n_vls, struct fm_error *err);
+/* Once no packets live that are older than prev, g gives way to what the tables of prev need, if
+ * it has gathered.  FM_E_RESOURCE. */
+int repair_let_go(struct router *r, const struct plan_request *q, struct fm_error *err);
 /* Tables equal to st->tables, to be changed: one reference. */
 int repair_take_spare(struct router *r, struct repair_state *st, const struct fm_fabric *fab,
     struct tables **out, struct fm_error *err);

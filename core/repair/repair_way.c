@@ -443,7 +443,7 @@ enum depend_result
 repair_insert_lid(struct repair *p, fm_sw from)
 {
 	if (p->deps != NULL)
-		return depend_insert_ports(p->g, p->fab, p->deps, p->lid);
+		return depend_insert_deps(p->g, p->fab, p->deps, p->lid, DEPS_NEW);
 	if (from != FM_NONE && p->g->n_vls == 1)
 		return insert_from(p, from);
 	return depend_insert_lid(p->g, p->fab, p->t, p->lost, from, p->lid, p->seen);

@@ -21,7 +21,6 @@
 #include "core/graph/graph_diff.h"
 #include "core/mcast/mcast.h"
 #include "core/overlay/overlay.h"
-#include "core/plan/levels.h"
 #include "core/plan/plan_before.h"
 #include "core/regions/compose.h"
 #include "core/regions/regions.h"
@@ -64,7 +63,6 @@ void
 router_fini(struct router *r)
 {
 	repair_state_free(r->repair);
-	reconfig_counts_free(r->counts);
 	route_host_free(r->host);
 	table_pool_free(r->tables);
 	table_pool_free(r->shared);

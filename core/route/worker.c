@@ -86,7 +86,7 @@ prepare(struct plan_worker *w, struct plan *p)
 {
 	struct fm_error err = { 0 };
 
-	if (repair_prepare(w->router, p, &err) != 0 || reconfig_prepare(w->router, p, &err) != 0)
+	if (repair_prepare(w->router, p, &err) != 0)
 		log_warn("route", "%s", err.msg);
 	plan_put(p);
 }

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/transition/: from old tables to new ones: what may be written, and in which order.
 CORE_SOURCES += \
+	core/transition/mixtures.c \
+	core/transition/mixtures.h \
+	core/transition/order.c \
 	core/transition/reconfig.c \
 	core/transition/reconfig.h \
+	core/transition/reconfig_build.c \
 	core/transition/reconfig_compare.c \
 	core/transition/reconfig_conflicts.c \
-	core/transition/reconfig_counts.c \
-	core/transition/reconfig_entries.c \
-	core/transition/reconfig_graph.c \
 	core/transition/reconfig_internal.h \
 	core/transition/reconfig_partition.c \
 	core/transition/reconfig_resume.c \
-	core/transition/reconfig_steps.c \
 	core/transition/stub.c \
 	core/transition/stub.h \
 	core/transition/transition.c \

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From one plan to the next: by levels of switches where they suffice, else by the graph of all
- * dependencies; then what is done with the LIDs that found no step.
+ * From one plan to the next: what packets depend on before, a rule for each LID that changes, and
+ * what is done with the LIDs that found none.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/repair/repair_state.h"
 #include "core/transition/reconfig_internal.h"
 #include "core/transition/transition.h"
 #include "lib/error.h"
 
-#define LARGE_ENTRIES 1000000 /* of forwarding tables: a third of a second */
-
 /* ------------------------------------------------------------------- all of it */
+
+static int
+no_memory(struct fm_error *err)
+{
+	return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
+}
 
 static void
 count(const struct reconfig *c, struct plan_change *change)
@@ -24,103 +29,6 @@ count(const struct reconfig *c, struct plan_change *change)
 		change->n_next_hop_first += (rule & TRANSITION_NEXT_HOP_FIRST) != 0;
 		change->n_deferred += (rule & TRANSITION_STEP) != 0;
 	}
-}
-
-static bool
-list_lids(struct reconfig *c, uint16_t top_lid)
-{
-	for (uint32_t lid = 1; lid <= top_lid; lid++)
-		if (deps_changes(c->deps, (uint16_t)lid) && !fm_vec_push(&c->lids, (uint16_t)lid))
-			return false;
-	return true;
-}
-
-/* A reconfiguration from q->prev to p, of which nothing is known yet. */
-static bool
-start_reconfig(struct reconfig *c, const struct plan_request *q, const struct plan *p)
-{
-	c->deps = reconfig_deps(c, q->prev, p);
-	c->rules = calloc(p->top_lid + 1u, 1);
-	c->mark = calloc(p->top_lid + 1u, 1);
-	c->arrivals = malloc(2 * c->fab->n_switches + 1);
-	return c->deps != NULL && c->rules != NULL && c->mark != NULL && c->arrivals != NULL;
-}
-
-/* Is the graph of all dependencies too large to be looked at after each event? */
-static bool
-is_large(const struct reconfig *c)
-{
-	return (uint64_t)c->fab->n_switches * c->fab->max_lid > LARGE_ENTRIES;
-}
-
-/* Steps for the LIDs that may make prohibited turns (core/plan/levels.h); all others may be written
- * in any order.  *settled: every LID has its step, or the graph of all dependencies is too large
- * to find more. */
-static bool
-take_turn_steps(struct reconfig *c, const struct turn_lids *lids, bool *settled)
-{
-	bool ok, fits = true;
-
-	*settled = false;
-	if (deps_n_vls(c->deps) != 1)
-		return true;
-	c->turns = turn_graph_new(c->fab);
-	c->kept = calloc((c->fab->max_lid + 1u) * 4u, sizeof(*c->kept));
-	ok = c->turns != NULL && c->kept != NULL;
-	for (size_t i = 0; ok && fits && i < lids->stay.n; i++)
-		ok = reconfig_insert(c, lids->stay.item[i], DEPS_NEW, &fits);
-	for (size_t i = 0; ok && fits && i < lids->changed.n; i++)
-		ok = reconfig_insert(c, lids->changed.item[i], DEPS_OLD, &fits) &&
-		    fm_vec_push(&c->lids, lids->changed.item[i]);
-	if (ok && fits)
-		ok = reconfig_take_steps(c);
-	*settled = ok && fits && (c->n_conflicting == 0 || is_large(c));
-	return ok;
-}
-
-/* Which LIDs make prohibited turns by the new tables? */
-static bool
-note_prohibited(
-    struct reconfig *c, const struct turn_lids *lids, const struct plan *prev, struct plan *p)
-{
-	FM_VEC(uint16_t) prohibited = { 0 };
-	bool ok = lids->stay.n == 0 || fm_vec_append(&prohibited, lids->stay.item, lids->stay.n);
-
-	for (size_t i = 0; ok && i < lids->changed.n; i++) {
-		const struct dep *list;
-		bool is_odd = false;
-		size_t n;
-
-		/* a conflicting LID may keep old entries */
-		ok = reconfig_list_deps(c, lids->changed.item[i],
-		    c->mark[lids->changed.item[i]] == CONFLICTING ? DEPS_ALL : DEPS_NEW, &list, &n);
-		for (size_t k = 0; ok && !is_odd && k < n; k++)
-			is_odd = turn_graph_is_prohibited(c->turns, list[k].from, list[k].to);
-		ok = ok && (!is_odd || fm_vec_push(&prohibited, lids->changed.item[i]));
-	}
-	ok = ok && levels_note(p, prev, prohibited.item, prohibited.n);
-	fm_vec_fini(&prohibited);
-	return ok;
-}
-
-/* By levels.  *settled false: they do not suffice, and nothing is known. */
-static bool
-order_by_levels(struct reconfig *c, const struct plan_request *q, struct plan *p, bool *settled)
-{
-	struct turn_lids lids = { 0 };
-	bool ok = levels_find(q->prev, p, &lids, settled);
-
-	if (ok && *settled)
-		ok = start_reconfig(c, q, p) && take_turn_steps(c, &lids, settled);
-	if (ok && *settled)
-		ok = note_prohibited(c, &lids, q->prev, p);
-	if (!ok || !*settled) {
-		plan_levels_free(p->levels);
-		p->levels = NULL;
-	}
-	fm_vec_fini(&lids.changed);
-	fm_vec_fini(&lids.stay);
-	return ok;
 }
 
 static void
@@ -136,51 +44,26 @@ use_rules(struct reconfig *c, struct plan *p)
 	c->rules = NULL;
 }
 
-/* By the graph of all dependencies. */
-static int
-order_by_graph(struct router *r, const struct plan_request *q, struct reconfig *c,
-    struct plan **plan, struct fm_error *err)
+/* LIDs wait that have no other time. */
+static void
+defer_all(struct reconfig *c, const struct plan *p)
 {
-	struct plan *p = *plan;
-	bool needed = false;
-	int rc = 0;
-
-	if (!start_reconfig(c, q, p) || !list_lids(c, p->top_lid))
-		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
-	p->change.n_lids = (uint32_t)c->lids.n;
-	if ((c->lids.n > 0 || !reconfig_same_sls(q->prev, p)) &&
-	    !reconfig_find_steps(c, r, q->prev, p, &needed))
-		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
-	p->change.sls_clash = c->clashes;
-	if (needed)
-		count(c, &p->change);
-	if (needed && c->n_conflicting > 0)
-		rc = reconfig_resolve_conflicts(r, q, c, plan, err);
-	if (rc == 0 && c->local != NULL && !reconfig_entries_end(r, c, *plan, *plan != p))
-		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
-	if (rc == 0 && *plan == p) {
-		reconfig_defer_all(c, p);
-		use_rules(c, p);
-	}
-	return rc;
+	for (uint32_t lid = 1; lid <= p->top_lid; lid++)
+		if ((c->rules[lid] & (TRANSITION_STEP | TRANSITION_DRAIN)) == 0)
+			c->rules[lid] |= DEFERRED;
 }
 
 static void
 free_reconfig(struct reconfig *c)
 {
+	if (!c->at_hand)
+		depend_free(c->g);
 	deps_free(c->deps);
-	reconfig_entries_free(c->local);
-	reconfig_free_kept(c);
-	fm_acyclic_free(c->graph);
-	turn_graph_free(c->turns);
 	fm_vec_fini(&c->lids);
+	free(c->sends);
 	free(c->rules);
 	free(c->mark);
 	free(c->arrivals);
-	free(c->row);
-	free(c->bits);
-	free(c->staying);
-	free(c->position);
 }
 
 /* Does q->wire have cables that packets pass by old entries, and p not? */
@@ -202,52 +85,118 @@ has_cables_beside(const struct plan_request *q, const struct plan *p)
 	return false;
 }
 
+/* Are all packets in VL 0, whatever their SLs are? */
+static bool
+has_one_vl(const struct fm_tables *t)
+{
+	return t->n_vls_used <= 1 ||
+	    (t->sl_shape == FM_SL_ZERO && t->sl2vl_shape == FM_SL2VL_MODULO);
+}
+
+static void
+note_vls(struct reconfig *c, const struct plan *prev, const struct plan *p)
+{
+	uint32_t was = prev->tables->t.n_vls_used, now = p->tables->t.n_vls_used;
+
+	c->n_vls = was > now ? was : now;
+	if (has_one_vl(&prev->tables->t) && has_one_vl(&p->tables->t))
+		c->n_vls = 1;
+	c->same_vls = c->n_vls == 1 || (reconfig_same_sls(prev, p) && plan_same_vls(prev, p));
+}
+
+/* Does repair hold what packets by prev and by p depend on? */
+static bool
+is_at_hand(const struct reconfig *c, const struct router *r, const struct plan_request *q,
+    const struct plan *p)
+{
+	const struct repair_state *st = r->repair;
+
+	return c->fab == c->usable && c->same_vls && st != NULL && st->tables == p->tables &&
+	    st->graph == p->graph && st->snap == p->snap && st->g->n_vls == c->n_vls &&
+	    !st->g->cyclic && q->prev->snap->fab.n_switches == c->fab->n_switches &&
+	    (c->target == NULL || st->g->base <= q->flight);
+}
+
+static bool
+start_reconfig(struct reconfig *c, struct router *r, const struct plan_request *q, struct plan *p)
+{
+	uint32_t n = c->fab->n_switches;
+
+	c->rules = calloc(p->top_lid + 1u, 1);
+	c->mark = calloc(p->top_lid + 1u, 1);
+	c->arrivals = malloc(2 * n + 1);
+	c->sends = calloc(n + 1, 1);
+	if (c->rules == NULL || c->mark == NULL || c->arrivals == NULL || c->sends == NULL)
+		return false;
+	for (fm_end e = 0; e < c->fab->sw_first_end[n]; e++)
+		if (c->fab->end_kind[e] != FM_END_SWITCH)
+			c->sends[c->fab->end_sw[e]] = 1;
+	note_vls(c, q->prev, p);
+	c->at_hand = is_at_hand(c, r, q, p);
+	if (c->n_vls > 1 && (c->deps = reconfig_deps(c, q->prev, p)) == NULL)
+		return false;
+	c->g = c->at_hand ? r->repair->g : reconfig_build(c, r, q->prev, p);
+	return c->g != NULL;
+}
+
+/* Does c->g hold what all packets in the fabric depend on, those of older plans, too?  Who has
+ * written tables whose packets make legal turns only is believed to have written such before. */
+static bool
+holds_older(const struct reconfig *c, const struct plan_request *q)
+{
+	return c->at_hand ? c->g->base <= q->flight : q->found && depend_is_by_levels(c->g);
+}
+
+/* Rules.  Where the tables before have credit loops already nothing is promised. */
+static bool
+find_rules(struct reconfig *c, struct router *r, const struct plan_request *q, struct plan *p)
+{
+	bool ok = start_reconfig(c, r, q, p);
+
+	if (ok && !c->g->cyclic) {
+		ok = reconfig_order(c, r, q->prev, p);
+		/* drained LIDs get new paths, on which the old SLs are not safe */
+		c->clashes = ok && c->n_conflicting > 0 && !c->same_vls;
+	} else if (ok && !c->same_vls) {
+		c->clashes = true;
+		ok = reconfig_partition(c, q->prev, p);
+	}
+	return ok;
+}
+
+/* *held: the graph of repair holds what comes of it. */
 static int
 order_writing(struct router *r, const struct plan_request *q, const struct plan *target,
-    struct plan **plan, struct fm_error *err)
+    struct plan **plan, bool *held, struct fm_error *err)
 {
 	struct plan *p = *plan;
-	bool beside = has_cables_beside(q, p);
-	struct reconfig quick = { .fab = beside ? &q->wire->fab : &p->snap->fab,
+	struct reconfig c = { .fab = has_cables_beside(q, p) ? &q->wire->fab : &p->snap->fab,
 		.usable = &p->snap->fab,
 		.model = plan_sl_model(r, p),
 		.target = target,
-		.in_flight = target != NULL || q->in_flight,
-		/* who wrote tables that levels suffice for had such before, too */
-		.in_flight_by_levels = q->found ||
-		    ((target == NULL || q->prev->change.by_levels) &&
-			(!q->in_flight || q->in_flight_by_levels)) };
-	struct reconfig whole;
-	/* there are counts only where levels do not suffice */
-	bool counted = r->counts != NULL && r->counts->plan == q->prev->number, settled = false;
+		.in_flight = target != NULL || q->in_flight };
+	bool deferred;
 	int rc = 0;
 
-	quick.was = *quick.fab;
-	if (quick.was.n_switches > q->prev->snap->fab.n_switches)
-		quick.was.n_switches = q->prev->snap->fab.n_switches;
-	whole = quick;
-	if (beside) /* counts and levels are of the cables that p has */
-		reconfig_counts_forget(r);
-	if (counted || beside) {
-		plan_levels_free(p->levels);
-		p->levels = NULL;
+	c.was = *c.fab;
+	if (c.was.n_switches > q->prev->snap->fab.n_switches)
+		c.was.n_switches = q->prev->snap->fab.n_switches;
+	if (!find_rules(&c, r, q, p)) {
+		free_reconfig(&c);
+		return no_memory(err);
 	}
-	if (!counted && !beside && !order_by_levels(&quick, q, p, &settled)) {
-		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
-	} else if (settled) {
-		p->change.by_levels = true;
-		count(&quick, &p->change);
-		if (quick.n_conflicting > 0)
-			rc = reconfig_resolve_conflicts(r, q, &quick, plan, err);
-		if (rc == 0 && *plan == p) {
-			reconfig_defer_all(&quick, p);
-			use_rules(&quick, p);
-		}
-	} else {
-		rc = order_by_graph(r, q, &whole, plan, err);
+	*held = c.at_hand;
+	deferred = c.in_flight && !holds_older(&c, q);
+	p->change.sls_clash = c.clashes;
+	count(&c, &p->change);
+	if (c.n_conflicting > 0)
+		rc = reconfig_resolve_conflicts(r, q, &c, plan, err);
+	if (rc == 0 && *plan == p) {
+		if (deferred)
+			defer_all(&c, p);
+		use_rules(&c, p);
 	}
-	free_reconfig(&quick);
-	free_reconfig(&whole);
+	free_reconfig(&c);
 	return rc;
 }
 
@@ -278,8 +227,8 @@ write_to_the_end(struct plan *stays)
 
 /* The same where writing q->prev was interrupted. */
 static int
-order_interrupted(
-    struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err)
+order_interrupted(struct router *r, const struct plan_request *q, struct plan **plan, bool *held,
+    struct fm_error *err)
 {
 	struct plan_request on = *q;
 	struct plan *p = *plan;
@@ -299,10 +248,10 @@ order_interrupted(
 	    ((on.prev->change.kind == PLAN_LOSS || on.prev->change.kind == PLAN_ENGINE) &&
 		p->change.kind != PLAN_ENGINE))
 		p->change.kind = PLAN_LOSS; /* a part of that is still to be written */
-	rc = order_writing(r, &on, q->prev, plan, err);
+	rc = order_writing(r, &on, q->prev, plan, held, err);
 	if (rc == 0 && *plan != p) {
 		write_to_the_end(*plan);
-		rc = order_writing(r, &on, q->prev, plan, err);
+		rc = order_writing(r, &on, q->prev, plan, held, err);
 	}
 	plan_put(on.prev);
 	return rc;
@@ -313,26 +262,24 @@ reconfig_plan(
     struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err)
 {
 	struct plan *p = *plan;
+	bool held = false;
 	int rc;
 
 	if (q->prev == NULL || q->prev->tables == NULL || p->tables == NULL)
 		return 0;
-	if (p->tables == q->prev->tables && q->n_installed == 0) {
-		reconfig_counts_keep(r, q->prev, p);
+	if (p->tables == q->prev->tables && q->n_installed == 0)
 		return 0;
-	}
 	p->change.kind = reconfig_kind(q, p);
 	if (p->verdict.credit_loops > 0 || q->prev->verdict.credit_loops > 0)
 		return 0; /* credit loops are allowed: nothing is promised */
-	/* What the routing thread has had no time for is done now: no order may depend on it. */
-	rc = q->prev_is_loaded ? 0 : reconfig_prepare(r, q->prev, err);
-	if (rc == 0)
-		rc = q->n_installed > 0 ? order_interrupted(r, q, plan, err)
-					: order_writing(r, q, NULL, plan, err);
+	rc = q->n_installed > 0 ? order_interrupted(r, q, plan, &held, err)
+				: order_writing(r, q, NULL, plan, &held, err);
 	if (rc != 0) {
 		plan_put(*plan);
 		*plan = NULL;
+	} else if (!held && (*plan)->tables != q->prev->tables && r->repair != NULL &&
+	    r->repair->tables == (*plan)->tables) {
+		r->repair->g->base = (*plan)->number; /* it has gathered no mixtures */
 	}
-	reconfig_counts_end(r, *plan);
 	return rc;
 }

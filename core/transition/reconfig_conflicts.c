@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The LIDs that found no step.  Those whose old paths are whole may keep them; the others are
+ * The LIDs that found no rule.  Those whose old paths are whole may keep them; the others are
  * drained, if their new paths agree with what is kept.  Where nothing is lost no LID is drained:
  * the tables that there are stay, with new switches as stubs of them (stub.h).
  */
@@ -14,8 +14,6 @@
 #include "core/transition/reconfig_internal.h"
 #include "core/transition/transition.h"
 #include "lib/error.h"
-
-#define DEFERRED 1 /* the step: no other is written before it */
 
 /* A plan for this fabric with all tables of prev: *out, or NULL where these are not safe or join
  * fewer pairs than `instead`. */
@@ -122,15 +120,6 @@ is_partly_written(const struct reconfig *c, const struct plan *old, uint16_t lid
 	return false;
 }
 
-/* The LID depends on what its new entries say, and no longer on what the old ones did. */
-static bool
-renew(struct reconfig *c, uint16_t lid, bool *fits)
-{
-	if (c->local != NULL)
-		return reconfig_entries_set(c, lid, DEPS_NEW, fits);
-	return reconfig_remove(c, lid, DEPS_OLD) && reconfig_insert(c, lid, DEPS_NEW, fits);
-}
-
 /* Conflicting LIDs whose old paths are whole are to keep them.  The number of the others that
  * had an owner before. */
 static uint32_t
@@ -141,25 +130,16 @@ mark_kept(struct reconfig *c, const struct plan *old, const struct plan *p)
 	for (size_t i = 0; i < c->lids.n; i++) {
 		uint16_t lid = c->lids.item[i];
 
-		if (c->mark[lid] != CONFLICTING)
+		if (!reconfig_conflicts(c, lid))
 			continue;
-		if (!is_partly_written(c, old, lid) && reconfig_old_path_is_whole(c, old, p, lid))
+		if (c->mark[lid] == CONFLICTING && !is_partly_written(c, old, lid) &&
+		    reconfig_old_path_is_whole(c, old, p, lid))
 			c->mark[lid] = KEEPS_OLD;
 		else
-			n += reconfig_is_owned(&old->snap->fab, lid);
+			c->mark[lid] = CONFLICTING;
+		n += c->mark[lid] == CONFLICTING && reconfig_is_owned(&old->snap->fab, lid);
 	}
 	return n;
-}
-
-/* The others are to be drained.  *fits: their new paths agree with what is kept. */
-static bool
-renew_others(struct reconfig *c, bool *fits)
-{
-	*fits = true;
-	for (size_t i = 0; *fits && i < c->lids.n; i++)
-		if (c->mark[c->lids.item[i]] == CONFLICTING && !renew(c, c->lids.item[i], fits))
-			return false;
-	return true;
 }
 
 static uint32_t
@@ -172,28 +152,27 @@ count_marked(const struct reconfig *c, enum mark mark)
 	return n;
 }
 
-/* Packets by entries that the last step has written over are in flight when all is written: their
- * dependencies are inserted again beside the new ones (settle() in reconfig_steps.c). */
+/* LIDs so marked depend on what the new tables of deps say, too.  *fits: beside the rest. */
 static bool
-unsettle_last(struct reconfig *c, bool *fits)
+insert_marked(struct reconfig *c, struct deps *deps, enum mark mark, bool *fits)
 {
-	uint8_t last = 0;
-	bool ok = true;
+	enum depend_result rc = DEPEND_HELD;
 
-	for (size_t i = 0; i < c->lids.n; i++) {
-		uint8_t step = c->rules[c->lids.item[i]] & TRANSITION_STEP;
+	for (size_t i = 0; rc < DEPEND_CYCLE && i < c->lids.n; i++)
+		if (c->mark[c->lids.item[i]] == mark)
+			rc = depend_insert_deps(c->g, c->fab, deps, c->lids.item[i], DEPS_NEW);
+	*fits = rc < DEPEND_CYCLE;
+	return rc <= DEPEND_CYCLE;
+}
 
-		last = step > last ? step : last;
-	}
+/* The other conflicting LIDs are to be drained.  By one set of SLs their new paths are proven with
+ * all others (verify); by two, hosts that have not been told send on them under old SLs.  *fits:
+ * that agrees with the rest. */
+static bool
+fit_drained(struct reconfig *c, bool *fits)
+{
 	*fits = true;
-	for (size_t i = 0; ok && *fits && i < c->lids.n; i++) {
-		uint16_t lid = c->lids.item[i];
-		bool ordered = (c->rules[lid] & TRANSITION_NEXT_HOP_FIRST) != 0;
-
-		if (c->mark[lid] == WRITTEN && (c->rules[lid] & TRANSITION_STEP) == last)
-			ok = reconfig_insert(c, lid, ordered ? DEPS_ORDERED : DEPS_ALL, fits);
-	}
-	return ok;
+	return c->same_vls || insert_marked(c, c->deps, CONFLICTING, fits);
 }
 
 /* p has old columns by now.  As soon as the SA names its SLs, packets under them also come by old
@@ -202,22 +181,15 @@ unsettle_last(struct reconfig *c, bool *fits)
 static bool
 fit_kept(struct reconfig *c, const struct plan *prev, const struct plan *p, bool *fits)
 {
-	struct deps *of_change = c->deps;
+	struct deps *deps;
 	bool ok;
 
 	*fits = true;
-	if (c->n_vls <= 1 || reconfig_same_sls(prev, p))
+	if (c->same_vls)
 		return true;
-	/* a drained LID is filled when those packets are gone */
-	if (count_marked(c, CONFLICTING) == 0 && !unsettle_last(c, fits))
-		return false;
-	c->deps = reconfig_deps(c, prev, p);
-	ok = c->deps != NULL;
-	for (size_t i = 0; ok && *fits && i < c->lids.n; i++)
-		if (c->mark[c->lids.item[i]] == KEEPS_OLD)
-			ok = reconfig_insert(c, c->lids.item[i], DEPS_NEW, fits);
-	deps_free(c->deps);
-	c->deps = of_change;
+	deps = reconfig_deps(c, prev, p);
+	ok = deps != NULL && insert_marked(c, deps, KEEPS_OLD, fits);
+	deps_free(deps);
 	return ok;
 }
 
@@ -247,7 +219,7 @@ keep_some(struct router *r, const struct plan_request *q, struct reconfig *c, st
 	int rc = 0;
 
 	kept = copy_columns(c, q->prev);
-	if (kept == NULL || !renew_others(c, done)) {
+	if (kept == NULL || !fit_drained(c, done)) {
 		free(kept);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	}
@@ -282,10 +254,10 @@ static void
 drain_them(const struct plan_request *q, struct reconfig *c, struct plan *p)
 {
 	bool waive = q->drain == PLAN_DRAIN_NEVER;
-	uint32_t n = count_marked(c, CONFLICTING);
+	uint32_t n = count_marked(c, CONFLICTING) + count_marked(c, MUST_DRAIN);
 
 	for (size_t i = 0; !waive && i < c->lids.n; i++)
-		if (c->mark[c->lids.item[i]] == CONFLICTING)
+		if (reconfig_conflicts(c, c->lids.item[i]))
 			c->rules[c->lids.item[i]] =
 			    c->parted ? TRANSITION_DRAIN_COLUMN | DEFERRED : TRANSITION_DRAIN;
 	p->change.n_waived = waive ? n : 0;
@@ -341,13 +313,7 @@ stay_somehow(struct router *r, const struct plan_request *q, struct reconfig *c,
 
 	if (rc != 0 || *stays != NULL || q->drain == PLAN_DRAIN_NEVER)
 		return rc;
-	rc = stub_attach(r, q, prev, p, stays, err);
-	if (*stays == NULL)
-		return rc;
-	reconfig_entries_free(c->local);
-	c->local = NULL;
-	reconfig_counts_forget(r); /* the counts are not of the entries of the stubs */
-	return rc;
+	return stub_attach(r, q, prev, p, stays, err);
 }
 
 /* Only a loss may cost paths: after any other change no LID that had paths is drained where the

@@ -23,24 +23,37 @@
 #include "core/transition/reconfig_internal.h"
 #include "core/transition/transition.h"
 
-/* Beside those that are in, by all that may become of its packets; *fits false: nothing. */
-static bool
-try_lid(struct reconfig *c, uint16_t lid, bool *fits)
+/* Beside those that are in; nothing, or DEPEND_CYCLE. */
+static enum depend_result
+insert(struct reconfig *c, uint16_t lid, enum deps_mode mode)
+{
+	size_t n = c->g->added.n;
+	enum depend_result rc = depend_insert_deps(c->g, c->fab, c->deps, lid, mode);
+
+	if (rc >= DEPEND_CYCLE)
+		depend_undo(c->g, n);
+	return rc;
+}
+
+/* By all that may become of its packets.  DEPEND_CYCLE: it is to be drained. */
+static enum depend_result
+try_lid(struct reconfig *c, uint16_t lid)
 {
 	bool changes = deps_changes(c->deps, lid);
+	enum depend_result rc = insert(c, lid, changes ? DEPS_ALL : DEPS_NEW);
 
-	if (!reconfig_insert(c, lid, changes ? DEPS_ALL : DEPS_NEW, fits))
-		return false;
-	if (*fits) {
-		c->mark[lid] = ANY_ORDER;
-		c->rules[lid] = changes ? 1 : 0;
-	} else if (changes) {
-		if (!reconfig_insert(c, lid, DEPS_ORDERED, fits))
-			return false;
-		c->mark[lid] = *fits ? NEXT_HOP_FIRST : CONFLICTING;
-		c->rules[lid] = *fits ? TRANSITION_NEXT_HOP_FIRST | 1 : 0;
+	c->mark[lid] = ANY_ORDER;
+	c->rules[lid] = changes ? DEFERRED : 0;
+	if (rc == DEPEND_CYCLE && changes) {
+		rc = insert(c, lid, DEPS_ORDERED);
+		c->mark[lid] = NEXT_HOP_FIRST;
+		c->rules[lid] = TRANSITION_NEXT_HOP_FIRST | DEFERRED;
 	}
-	return true;
+	if (rc == DEPEND_CYCLE) {
+		c->mark[lid] = CONFLICTING;
+		c->rules[lid] = 0;
+	}
+	return rc;
 }
 
 /* Those whose old ways are whole, or the others. */
@@ -49,20 +62,19 @@ try_lids(struct reconfig *c, const struct plan *prev, const struct plan *p, bool
 {
 	for (uint32_t i = 1; i <= c->fab->max_lid; i++) {
 		uint16_t lid = (uint16_t)i;
-		bool fits;
+		enum depend_result rc;
 
 		if (!reconfig_is_owned(c->fab, lid) ||
 		    (!deps_changes(c->deps, lid) || reconfig_old_path_is_whole(c, prev, p, lid)) !=
 			whole)
 			continue;
-		if (!try_lid(c, lid, &fits))
+		rc = try_lid(c, lid);
+		if (rc > DEPEND_CYCLE ||
+		    ((rc == DEPEND_CYCLE || deps_changes(c->deps, lid)) &&
+			!fm_vec_push(&c->lids, lid)))
 			return false;
-		if (fits)
-			continue;
-		c->n_conflicting++;
-		c->n_cut += whole;
-		if (!deps_changes(c->deps, lid) && !fm_vec_push(&c->lids, lid))
-			return false;
+		c->n_conflicting += rc == DEPEND_CYCLE;
+		c->n_cut += rc == DEPEND_CYCLE && whole;
 	}
 	return true;
 }
@@ -71,7 +83,7 @@ bool
 reconfig_partition(struct reconfig *c, const struct plan *prev, const struct plan *p)
 {
 	c->parted = true;
-	c->n_conflicting = c->n_cut = 0;
-	c->graph = fm_acyclic_new(deps_n_vertices(c->deps), NULL);
-	return c->graph != NULL && try_lids(c, prev, p, true) && try_lids(c, prev, p, false);
+	depend_free(c->g);
+	c->g = depend_new(c->fab, c->n_vls, c->model);
+	return c->g != NULL && try_lids(c, prev, p, true) && try_lids(c, prev, p, false);
 }

@@ -3,8 +3,7 @@
  * Writing that was interrupted between two steps.  The switches hold whole columns of the plan that
  * was being written (the target) and of the one before, and 255 where a column was to be drained.
  * All dependencies of these were in the graph that the step was proven with, and so were those of
- * packets in flight.  Which these are is not known any more, so whatever is not proven by legal
- * turns alone (core/plan/levels.h) is written when they are gone.
+ * packets in flight.
  */
 #include <string.h>
 
@@ -31,33 +30,6 @@ bool
 reconfig_awaits_hosts(const struct plan *now)
 {
 	return now->change.sls_clash && now->change.n_drained > 0;
-}
-
-/* LIDs that make prohibited turns: those of the target, and those of its suspects that are partly
- * written. */
-static bool
-note_levels(struct plan *from, const struct plan *target)
-{
-	FM_VEC(uint16_t) prohibited = { 0 };
-	bool ok = fm_vec_append(
-	    &prohibited, target->levels->prohibited.item, target->levels->prohibited.n);
-
-	for (uint32_t lid = 1; ok && lid < target->levels->n_lids; lid++) {
-		bool half = false;
-
-		for (fm_sw sw = 0; !half && fm_bit_test(target->levels->suspect, lid) &&
-		     sw < target->snap->fab.n_switches;
-		     sw++)
-			half = from->tables->t.lft[sw][lid] != target->tables->t.lft[sw][lid];
-		for (size_t i = 0; half && i < target->levels->prohibited.n; i++)
-			half = target->levels->prohibited.item[i] != lid;
-		ok = !half || fm_vec_push(&prohibited, (uint16_t)lid);
-	}
-	levels_keep(target, from);
-	ok = ok &&
-	    (from->levels == NULL || levels_note(from, target, prohibited.item, prohibited.n));
-	fm_vec_fini(&prohibited);
-	return ok;
 }
 
 struct plan *
@@ -89,24 +61,10 @@ reconfig_resume(struct router *r, const struct plan_request *q, struct fm_error 
 		     k++)
 			from->tables->t.lft[h->sw][h->block * BLOCK_LIDS + k] = h->bytes[k];
 	}
-	/* where the switches are out of sync levels say nothing about their entries */
-	ok = (target->levels == NULL || q->out_of_sync || note_levels(from, target)) &&
-	    fm_vec_append(&from->absent, target->absent.item, target->absent.n);
+	ok = fm_vec_append(&from->absent, target->absent.item, target->absent.n);
 	if (ok)
 		return from;
 	plan_put(from);
 	fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	return NULL;
-}
-
-/* LIDs that make legal turns only are written at once, if packets in flight were proven by the same
- * levels. */
-void
-reconfig_defer_all(struct reconfig *c, const struct plan *p)
-{
-	if (!c->in_flight || (c->turns != NULL && c->in_flight_by_levels))
-		return;
-	for (uint32_t lid = 1; lid <= p->top_lid; lid++)
-		if ((c->rules[lid] & (TRANSITION_STEP | TRANSITION_DRAIN)) == 0)
-			c->rules[lid] |= 1;
 }

@@ -357,9 +357,7 @@ prepare(struct site *s)
 {
 	struct fm_error err = { 0 };
 
-	if (getenv("FMD_TIME") != NULL &&
-	    (repair_prepare(&s->router, s->plan, &err) != 0 ||
-		reconfig_prepare(&s->router, s->plan, &err) != 0))
+	if (getenv("FMD_TIME") != NULL && repair_prepare(&s->router, s->plan, &err) != 0)
 		die("cannot prepare", &err);
 }
 

@@ -15,6 +15,7 @@
  *	FMD_ONLY=WORDS	one kind: "0-1" (cables of these levels), "switch of level 1"
  *	FMD_AWAY=N	every N-th host is gone, and its LIDs linger
  *	FMD_IN_ORDER=1	the first ones instead of random ones
+ *	FMD_STORM=1	four losses within a packet's life time, then all is back
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@
 #include "lib/rng.h"
 
 #define MAX_EVENTS 1000
+#define STORM 4 /* losses within a packet's life time */
 
 static struct engine_set set;
 static struct router router;
@@ -56,6 +58,8 @@ die(const char *what, const struct fm_error *err)
 	exit(1);
 }
 
+static uint64_t flight; /* as plan_request.flight */
+
 static struct plan *
 plan_for(struct snapshot *snap, struct plan *prev)
 {
@@ -63,6 +67,8 @@ plan_for(struct snapshot *snap, struct plan *prev)
 	struct fm_error err = { 0 };
 	struct plan *p = NULL;
 
+	q.in_flight = flight != 0;
+	q.flight = flight;
 	if (prev != NULL && getenv("FMD_WHOLE") == NULL && plan_repair(&router, &q, &p, &err) != 0)
 		die("no repair", &err);
 	if (p == NULL && (plan_make(&router, &q, &p, &err) != 0 || p->tables == NULL))
@@ -114,8 +120,7 @@ measure(
 	s->ordered += p->change.n_next_hop_first;
 	s->deferred += p->change.n_deferred;
 	s->n_anew += !p->repaired && !p->kept;
-	if (repair_prepare(&router, p, &err) != 0 ||
-	    reconfig_prepare(&router, p, &err) != 0) /* as the daemon does after each sweep */
+	if (repair_prepare(&router, p, &err) != 0) /* as the daemon does after each sweep */
 		die("cannot prepare", &err);
 	snapshot_put(snap);
 	plan_put(prev);
@@ -154,6 +159,19 @@ find_away(const struct fm_fabric *fab)
 	return away;
 }
 
+/* Before the n-th loss: all but the first of a storm come while packets of the plan before it are
+ * under way. */
+static void
+note_flight(unsigned n, const struct plan *p)
+{
+	static uint64_t first;
+	bool begins = getenv("FMD_STORM") == NULL || n % STORM == 0;
+
+	flight = begins ? 0 : first;
+	if (begins)
+		first = p->number;
+}
+
 static void
 events(struct snapshot *base, struct plan **plan, unsigned n, const uint64_t *away,
     const uint8_t *level, int from, int to)
@@ -185,8 +203,12 @@ events(struct snapshot *base, struct plan **plan, unsigned n, const uint64_t *aw
 		if (level[a] != from || (to >= 0 && level[fab->link_to[i]] != to))
 			continue;
 		fm_bit_set(bits, i);
+		note_flight(down.n, *plan);
 		*plan = measure(base, &loss, *plan, &down);
-		fm_bit_clear(bits, i);
+		if (getenv("FMD_STORM") != NULL && down.n % STORM != 0)
+			continue;
+		flight = 0;
+		memset(bits, 0, (fab->n_links / 64 + 1) * 8);
 		*plan = measure(base, &none, *plan, &up);
 	}
 	free(bits);
@@ -230,7 +252,7 @@ main(int argc, char **argv)
 		die("no engine", &err);
 	plan = plan_for(base, NULL);
 	start = now_ms();
-	if (repair_prepare(&router, plan, &err) != 0 || reconfig_prepare(&router, plan, &err) != 0)
+	if (repair_prepare(&router, plan, &err) != 0)
 		die("cannot prepare", &err);
 	printf("%s: route %.1f ms, verify %.1f ms, prepare %.1f ms, state %.1f MB\n", argv[1],
 	    plan->route_ms, plan->verify_ms, now_ms() - start,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Packets that turn up again at a leaf of a tree, and tables that are written while these are
- * still under way, or stand in the switches since a sweep that failed: what is known of turns
- * by levels (levels.h) does not have them.  Each plan by itself is proven; the judge of locks.h
+ * still under way, or stand in the switches since a sweep that failed: legal turns, up and then
+ * down, do not include them.  Each plan by itself is proven; the judge of locks.h
  * sees a ring of waiting packets where such turns are forgotten.
  *
  * Four leaves, four spines, two hosts a leaf.  All go to leaf i by spine i, but for those that

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What packets depend on by the tables before, or by the new ones, on the cables that there are.
+ *
+ * Cost: in one VL a look-up per entry, or less (core/cdg/depend.h); else O(switches x SLs) for each
+ * LID.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/repair/repair_state.h"
+#include "core/transition/reconfig_internal.h"
+
+/* The rows of a plan, with empty entries for switches and LIDs that have come since; *padding: what
+ * they need.  NULL: out of memory. */
+static uint8_t **
+pad_rows(const struct plan *of, const struct fm_fabric *fab, uint8_t **padding)
+{
+	const struct fm_tables *t = &of->tables->t;
+	uint32_t n_was = of->snap->fab.n_switches, size = fab->max_lid + 1u;
+	uint32_t n_short = t->lft_stride < size ? fab->n_switches : 1;
+	uint8_t **rows = malloc((fab->n_switches + 1u) * sizeof(*rows));
+
+	*padding = malloc((size_t)n_short * size);
+	if (rows == NULL || *padding == NULL) {
+		free(rows);
+		return NULL;
+	}
+	memset(*padding, FM_PORT_NONE, (size_t)n_short * size);
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		rows[sw] = n_short > 1 ? *padding + (size_t)sw * size : *padding;
+		if (sw < n_was && n_short > 1)
+			memcpy(rows[sw], t->lft[sw], t->lft_stride);
+		else if (sw < n_was)
+			rows[sw] = t->lft[sw];
+	}
+	return rows;
+}
+
+/* In one VL. */
+static struct depend *
+follow_entries(const struct reconfig *c, struct router *r, const struct plan *of)
+{
+	uint8_t *padding, **rows = pad_rows(of, c->fab, &padding);
+	struct depend *g = NULL;
+
+	if (rows != NULL) {
+		struct fm_tables t = { .lft = rows, .lft_stride = c->fab->max_lid + 1u };
+
+		g = depend_build(c->fab, c->fab, &t, NULL, c->model, r->workers);
+	}
+	free(rows);
+	free(padding);
+	return g;
+}
+
+/* With several VLs. */
+static struct depend *
+follow_lids(struct reconfig *c, enum deps_mode mode)
+{
+	struct depend *g = depend_new(c->fab, c->n_vls, c->model);
+	bool ok = g != NULL;
+
+	for (uint32_t lid = 1; ok && lid <= c->fab->max_lid; lid++)
+		if (reconfig_is_owned(c->fab, lid))
+			ok = depend_note_deps(g, c->fab, c->deps, (uint16_t)lid,
+			    deps_changes(c->deps, (uint16_t)lid) ? mode : DEPS_NEW);
+	if (ok) {
+		depend_sort(g);
+		return g;
+	}
+	depend_free(g);
+	return NULL;
+}
+
+struct depend *
+reconfig_build(struct reconfig *c, struct router *r, const struct plan *of, const struct plan *p)
+{
+	const struct fm_fabric *graph = c->at_hand ? &p->graph->fab : c->fab;
+	struct depend *g;
+
+	if (c->at_hand)
+		g = depend_build(
+		    graph, c->fab, &of->tables->t, r->repair->lost, c->model, r->workers);
+	else if (c->n_vls == 1)
+		g = follow_entries(c, r, of);
+	else
+		g = follow_lids(c, of == p ? DEPS_NEW : DEPS_OLD);
+	if (g != NULL && depend_allow_levels(g, graph))
+		return g;
+	depend_free(g);
+	return NULL;
+}
