@@ -117,6 +117,15 @@ is_at_hand(const struct reconfig *c, const struct router *r, const struct plan_r
 	    (c->target == NULL || st->g->base <= q->flight);
 }
 
+/* An end that does not answer is in the plan before only, and sends all the same. */
+static void
+note_senders(struct reconfig *c, const struct fm_fabric *ends)
+{
+	for (fm_end e = 0; e < ends->n_ends; e++)
+		if (ends->end_sw[e] < c->fab->n_switches && ends->end_kind[e] != FM_END_SWITCH)
+			c->sends[ends->end_sw[e]] = 1;
+}
+
 static bool
 start_reconfig(struct reconfig *c, struct router *r, const struct plan_request *q, struct plan *p)
 {
@@ -128,9 +137,8 @@ start_reconfig(struct reconfig *c, struct router *r, const struct plan_request *
 	c->sends = calloc(n + 1, 1);
 	if (c->rules == NULL || c->mark == NULL || c->arrivals == NULL || c->sends == NULL)
 		return false;
-	for (fm_end e = 0; e < c->fab->sw_first_end[n]; e++)
-		if (c->fab->end_kind[e] != FM_END_SWITCH)
-			c->sends[c->fab->end_sw[e]] = 1;
+	note_senders(c, c->fab);
+	note_senders(c, &q->prev->snap->fab);
 	note_vls(c, q->prev, p);
 	c->at_hand = is_at_hand(c, r, q, p);
 	if (c->n_vls > 1 && (c->deps = reconfig_deps(c, q->prev, p)) == NULL)

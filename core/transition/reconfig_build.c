@@ -37,6 +37,45 @@ pad_rows(const struct plan *of, const struct fm_fabric *fab, uint8_t **padding)
 	return rows;
 }
 
+static bool
+has_sender(const struct fm_fabric *fab, fm_sw sw)
+{
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+		if (fab->end_kind[e] != FM_END_SWITCH)
+			return true;
+	return false;
+}
+
+/* From a switch whose ends do not answer, to a LID; what would close a cycle is left out. */
+static bool
+follow_silent(struct depend *g, uint8_t *const *rows, fm_sw sw, uint16_t lid)
+{
+	uint32_t in = FM_NONE, out;
+
+	for (uint32_t n = 0; n < g->n_switches; n++) {
+		out = depend_channel(g, sw, rows[sw][lid]);
+		if (out == FM_NONE || g->to[out] == FM_NONE)
+			break;
+		if (in != FM_NONE && depend_insert(g, in, out, 0) == DEPEND_NOMEM)
+			return false;
+		in = out;
+		sw = g->to[out];
+	}
+	return true;
+}
+
+static bool
+add_silent(const struct reconfig *c, struct depend *g, uint8_t *const *rows)
+{
+	for (fm_sw sw = 0; sw < g->n_switches; sw++)
+		for (uint32_t lid = 1;
+		     c->sends[sw] && !has_sender(c->fab, sw) && lid <= c->fab->max_lid; lid++)
+			if (reconfig_is_owned(c->fab, lid) &&
+			    !follow_silent(g, rows, sw, (uint16_t)lid))
+				return false;
+	return true;
+}
+
 /* In one VL. */
 static struct depend *
 follow_entries(const struct reconfig *c, struct router *r, const struct plan *of)
@@ -48,6 +87,10 @@ follow_entries(const struct reconfig *c, struct router *r, const struct plan *of
 		struct fm_tables t = { .lft = rows, .lft_stride = c->fab->max_lid + 1u };
 
 		g = depend_build(c->fab, c->fab, &t, NULL, c->model, r->workers);
+		if (g != NULL && !add_silent(c, g, rows)) {
+			depend_free(g);
+			g = NULL;
+		}
 	}
 	free(rows);
 	free(padding);
