@@ -138,7 +138,7 @@ load_engine(const char *path, struct engine_set *set, struct fm_error *err)
 static const struct option_values *
 values_of(const struct task *t)
 {
-	return t->conf != NULL ? t->conf->chain.entries[0].values : NULL;
+	return t->conf != NULL ? t->conf->routing.chain.entries[0].values : NULL;
 }
 
 static int

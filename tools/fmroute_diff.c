@@ -175,8 +175,9 @@ make_tables(struct side *s, struct fm_error *err)
 	if (s->task.tables != NULL)
 		return job_check(job, s->task.tables, err);
 	rc = plan_make(&job->router,
-	    &(struct plan_request){
-		.snap = job->snap, .chain = &job->conf->chain, .regions = &job->conf->regions },
+	    &(struct plan_request){ .snap = job->snap,
+		.chain = &job->conf->routing.chain,
+		.regions = &job->conf->regions.set },
 	    &job->plan, err);
 	if (rc != 0)
 		return rc;

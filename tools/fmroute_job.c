@@ -115,9 +115,9 @@ load_conf(struct job *job, struct fm_error *err)
 int
 job_snapshot(struct job *job, bool fresh_lids, struct snapshot **out, struct fm_error *err)
 {
-	struct netlist_view view = { .ca_lmc = (uint8_t)job->conf->lmc,
-		.switch_lmc = (uint8_t)job->conf->switch_lmc,
-		.n_vls = (uint8_t)job->conf->n_vls,
+	struct netlist_view view = { .ca_lmc = (uint8_t)job->conf->addresses.lmc,
+		.switch_lmc = (uint8_t)job->conf->addresses.switch_lmc,
+		.n_vls = (uint8_t)job->conf->routing.n_vls,
 		.fresh_lids = fresh_lids };
 
 	return netlist_snapshot(&job->netlist, &view, out, err);
@@ -139,7 +139,7 @@ name_nodes(struct job *job, struct fm_error *err)
 	struct netlist *nl = &job->netlist;
 
 	for (uint32_t i = 0; i < nl->n_nodes; i++) {
-		const char *name = name_map_find(job->conf->names, nl->nodes[i].guid);
+		const char *name = name_map_find(job->conf->names.map, nl->nodes[i].guid);
 
 		if (name == NULL)
 			continue;
@@ -154,7 +154,7 @@ static int
 cut_regions(struct job *job, struct fm_error *err)
 {
 	if (!job->task->regions)
-		return regions_check(&job->conf->regions, job->snap, err);
+		return regions_check(&job->conf->regions.set, job->snap, err);
 	return regions_cut(
 	    job->conf, job->snap, !job->task->regions_as_found, &job->sw_region, err);
 }
@@ -175,15 +175,15 @@ job_prepare(struct job *job, struct fm_error *err)
 		return rc;
 	if (job->lids != NULL && !has_lids(&job->netlist))
 		netlist_keep_lids(&job->netlist, job->lids);
-	fresh = job->lids == NULL && (t->lmc != NULL || job->conf->reassign_lids);
+	fresh = job->lids == NULL && (t->lmc != NULL || job->conf->addresses.reassign_lids);
 	if ((rc = job_snapshot(job, fresh, &job->snap, err)) != 0 ||
 	    (rc = cut_regions(job, err)) != 0 ||
-	    (rc = router_init(&job->router, (unsigned)job->conf->workers, err)) != 0)
+	    (rc = router_init(&job->router, (unsigned)job->conf->routing.workers, err)) != 0)
 		return rc;
-	job->router.set.n_vls = (uint8_t)job->conf->n_vls;
-	job->router.set.sl_model = (enum verify_sl_model)job->conf->sl_model;
-	if (job->conf->ar_enable)
-		job->router.set.ar_max_groups = (uint16_t)job->conf->ar_max_groups;
+	job->router.set.n_vls = (uint8_t)job->conf->routing.n_vls;
+	job->router.set.sl_model = (enum verify_sl_model)job->conf->routing.sl_model;
+	if (job->conf->ar.enable)
+		job->router.set.ar_max_groups = (uint16_t)job->conf->ar.max_groups;
 	return 0;
 }
 
@@ -257,7 +257,7 @@ load_tables(struct job *job, const struct fm_engine *engine, const char *given,
 		return rc;
 	start = plan_now_ms();
 	/* enough for any groups there are; without any the tables are judged as static */
-	job->router.set.ar_max_groups = (uint16_t)job->conf->ar_max_groups;
+	job->router.set.ar_max_groups = (uint16_t)job->conf->ar.max_groups;
 	rc = route_once(&job->router, engine, opts, &job->snap->fab, NULL, 0, &job->tables, err);
 	if (rc == 0 && job->tables->adaptive.n_groups == 0) {
 		adaptive_drop(job->tables);

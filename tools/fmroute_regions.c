@@ -24,9 +24,9 @@ regions_cut(const struct conf *conf, const struct snapshot *snap, bool strict, u
 	*sw_region = calloc(snap->fab.n_switches + 1, sizeof(**sw_region));
 	if (*sw_region == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the regions");
-	if (!strict && regions_check(&conf->regions, snap, err) != 0)
+	if (!strict && regions_check(&conf->regions.set, snap, err) != 0)
 		return (int)err->kind;
-	return regions_resolve(&conf->regions, snap, strict, *sw_region, err);
+	return regions_resolve(&conf->regions.set, snap, strict, *sw_region, err);
 }
 
 void

@@ -133,8 +133,8 @@ route(struct job *job, struct fm_error *err)
 		job->plan = NULL;
 		rc = plan_make(&job->router,
 		    &(struct plan_request){ .snap = job->snap,
-			.chain = &job->conf->chain,
-			.regions = &job->conf->regions },
+			.chain = &job->conf->routing.chain,
+			.regions = &job->conf->regions.set },
 		    &job->plan, err);
 		if (rc != 0)
 			return rc;
@@ -182,7 +182,7 @@ finish(struct job *job, struct fm_error *err)
 
 	job->memory_mb = peak_mb();
 	if (job->sw_region != NULL &&
-	    (rc = regions_json(&job->conf->regions, job->snap, job->sw_region, job->plan, true,
+	    (rc = regions_json(&job->conf->regions.set, job->snap, job->sw_region, job->plan, true,
 		 &job->regions, err)) != 0)
 		return rc;
 	if (job->tables == NULL)

@@ -133,12 +133,12 @@ static int
 make_plan(struct scenario *s, struct plan *prev, struct plan **out, struct fm_error *err)
 {
 	struct plan_request q = { .snap = s->job.snap,
-		.chain = &s->job.conf->chain,
-		.regions = &s->job.conf->regions,
+		.chain = &s->job.conf->routing.chain,
+		.regions = &s->job.conf->regions.set,
 		.prev = prev,
-		.linger_ms = s->job.conf->lid_linger_ms,
-		.drain = (enum plan_drain)s->job.conf->drain,
-		.rebalance = (enum plan_rebalance)s->job.conf->rebalance };
+		.linger_ms = s->job.conf->addresses.lid_linger_ms,
+		.drain = (enum plan_drain)s->job.conf->transition.drain,
+		.rebalance = (enum plan_rebalance)s->job.conf->transition.rebalance };
 	int rc;
 
 	if (prev == NULL)

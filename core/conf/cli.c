@@ -509,13 +509,13 @@ check(const struct cli *cli, FILE *out, struct mistakes *all, struct fm_error *e
 	if (rc != 0)
 		return rc;
 	conf_warn_of_host(conf);
-	is_named = conf->chain_text[strspn(conf->chain_text, ", ")] != '\0';
-	fprintf(out, "The configuration is good; the chain is %s%s%s.\n", conf->chain_text,
-	    is_named && conf->fallback ? ", then " : "",
-	    conf->fallback ? "the built-in up/down" : "");
-	for (uint32_t i = 1; i < conf->regions.n_regions; i++)
-		fprintf(out, "Region %s has the chain %s.\n", conf->regions.region[i].name,
-		    conf->regions.region[i].chain_text);
+	is_named = conf->routing.chain_text[strspn(conf->routing.chain_text, ", ")] != '\0';
+	fprintf(out, "The configuration is good; the chain is %s%s%s.\n", conf->routing.chain_text,
+	    is_named && conf->routing.fallback ? ", then " : "",
+	    conf->routing.fallback ? "the built-in up/down" : "");
+	for (uint32_t i = 1; i < conf->regions.set.n_regions; i++)
+		fprintf(out, "Region %s has the chain %s.\n", conf->regions.set.region[i].name,
+		    conf->regions.set.region[i].chain_text);
 	conf_put(conf);
 	return 0;
 }
@@ -587,10 +587,11 @@ export_guid2lid(const struct cli *cli, FILE *out, struct mistakes *all, struct f
 
 	if (rc != 0)
 		return rc;
-	rc = store_open_to_read(conf->state_dir, &store, err);
+	rc = store_open_to_read(conf->daemon.state_dir, &store, err);
 	if (rc == 0 && store_n_lids(store) == 0)
 		rc = fm_fail(err, FM_E_SYSTEM,
-		    "there are no LIDs in %s: --state-dir names another folder", conf->state_dir);
+		    "there are no LIDs in %s: --state-dir names another folder",
+		    conf->daemon.state_dir);
 	lids = rc == 0 ? store_lids(store) : NULL;
 	for (uint32_t i = 0; rc == 0 && i < store_n_lids(store); i++)
 		guid2lid_write(

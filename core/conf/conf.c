@@ -196,17 +196,17 @@ resolve_socket(struct conf_private *self, struct fm_error *err)
 {
 	struct conf *conf = self->conf;
 	bool moved = option_values_origin(self->own, "state_dir") != NULL;
-	const char *dir = moved ? conf->state_dir : RUN_DIR;
+	const char *dir = moved ? conf->daemon.state_dir : RUN_DIR;
 	size_t bytes = strlen(dir) + sizeof("/fmd.sock");
 	char *path;
 
-	if (*conf->control_socket != '\0')
+	if (*conf->daemon.control_socket != '\0')
 		return 0;
 	path = fm_arena_alloc(&self->mem, bytes);
 	if (path == NULL)
 		return conf_out_of_memory(err);
 	snprintf(path, bytes, "%s/fmd.sock", dir);
-	conf->control_socket = path;
+	conf->daemon.control_socket = path;
 	return 0;
 }
 
@@ -225,7 +225,8 @@ resolve_chain(struct conf_private *self, struct fm_error *err)
 		snprintf(where, sizeof(where), "%.150s:%u: chain", at->file, at->line);
 	else
 		snprintf(where, sizeof(where), "%s", at != NULL ? "command line: chain" : "chain");
-	return conf_resolve_chain(self, conf->chain_text, at != NULL, where, &conf->chain, err);
+	return conf_resolve_chain(
+	    self, conf->routing.chain_text, at != NULL, where, &conf->routing.chain, err);
 }
 
 static int
@@ -236,11 +237,11 @@ add_allowed_sm(struct conf *conf, uint64_t *guids, const char *word, struct fm_e
 	if (!number_parse(word, &guid) || guid == 0)
 		return fm_fail(err, FM_E_CONFIG,
 		    "%.40s is no port GUID: write it as in 0x0002c903000abcd1", word);
-	for (uint32_t i = 0; i < conf->n_allowed_sms; i++)
+	for (uint32_t i = 0; i < conf->sm.n_allowed; i++)
 		if (guids[i] == guid)
 			return fm_fail(
 			    err, FM_E_CONFIG, "%.40s stands there twice: once is enough", word);
-	guids[conf->n_allowed_sms++] = guid;
+	guids[conf->sm.n_allowed++] = guid;
 	return 0;
 }
 
@@ -248,7 +249,7 @@ static int
 resolve_allowed_sms(struct conf_private *self, struct fm_error *err)
 {
 	struct conf *conf = self->conf;
-	const char *at = conf->allowed_sm_guids_text, *word;
+	const char *at = conf->sm.allowed_guids_text, *word;
 	uint64_t *guids = fm_arena_array(&self->mem, strlen(at) / 2 + 1, uint64_t);
 
 	if (guids == NULL)
@@ -257,7 +258,7 @@ resolve_allowed_sms(struct conf_private *self, struct fm_error *err)
 		if (conf_note_own(
 			self, "allowed_sm_guids", add_allowed_sm(conf, guids, word, err), err) != 0)
 			return (int)err->kind;
-	conf->allowed_sms = guids;
+	conf->sm.allowed = guids;
 	return 0;
 }
 
@@ -284,7 +285,7 @@ resolve(struct conf_private *self, struct fm_error *err)
 	struct option_table table = conf_option_table();
 	int rc = option_values_store(&table, self->own, NULL, &self->mem, self->conf, err);
 
-	self->conf->ar_algorithm %= CONF_AR_GREEDY_RANDOM + 1;
+	self->conf->ar.algorithm %= CONF_AR_GREEDY_RANDOM + 1;
 	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(*steps); i++)
 		if (steps[i](self, err) != 0)
 			rc = conf_note(self, err);

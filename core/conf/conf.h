@@ -12,134 +12,30 @@
 
 #include <stdatomic.h>
 
-#include "core/engine/plugin.h"
-#include "core/plan/plan.h"
-#include "core/regions/regions.h"
-#include "core/subnet/guid2lid.h"
-#include "core/subnet/prefix_routes.h"
-#include "core/subnet/qos.h"
+#include "core/conf/parts.h"
 
 struct mistakes;
-struct partitions;
-struct qos_policy;
-struct name_map;
 
-enum conf_ar_algorithm { CONF_AR_RANDOM, CONF_AR_GREEDY, CONF_AR_GREEDY_RANDOM };
-enum conf_credit_loops { CONF_CREDIT_LOOPS_REFUSE, CONF_CREDIT_LOOPS_WARN };
-
-/* Every field is filled from the row of its name in conf_rows.c, where help,
- * default and range are.  Durations are milliseconds. */
+/* Who reads a part takes that part (parts.h). */
 struct conf {
-	/* routing: the chain of the default region */
-	struct chain chain;	/* from chain, fallback, credit_loops, engine_time_limit */
-	const char *chain_text; /* as written: "fattree, updn" */
-	bool fallback;
-	int credit_loops; /* enum conf_credit_loops */
-	int64_t engine_time_limit_ms;
-	int engine_isolation; /* enum apart_who */
-	int64_t engine_memory_mib;
-	int64_t workers; /* 0 = one per CPU */
-	int64_t n_vls;	 /* VL budget of engines, 1..15 */
-	int sl_model;	 /* enum verify_sl_model */
-	/* the steps of the chain entry `chains` (rchain.h); path NULL = none */
-	struct fm_file pgrp_policy_file, topo_policy_file, rch_policy_file;
-
-	/* regions: from the sections group and region, and these keys */
-	struct region_set regions;
-	int replies;		       /* enum region_replies */
-	const char *region_order_text; /* names, as written */
-	const char *reserved_sls_text; /* "1, 4-7", as written */
-
-	/* the section adaptive_routing: what engines are asked for, and how switches
-	 * are to use it */
-	bool ar_enable, ar_fine_grained, ar_lost_route_only;
-	int ar_algorithm; /* enum conf_ar_algorithm */
-	int64_t ar_frequency, ar_threshold;
-	int64_t ar_max_groups;
-
-	/* LIDs */
-	int64_t lmc, switch_lmc;
-	bool reassign_lids;	      /* do not honour LIDs that ports have now */
-	int64_t lid_linger_ms;	      /* entries of a port that has gone */
-	struct fm_file guid2lid;      /* path NULL = none */
-	struct fm_file node_name_map; /* path NULL = none */
-	struct name_map *names;	      /* what it holds, or NULL */
-
-	/* the subnet manager and its keys */
-	const char *transport; /* with the port that `guid` names */
-	int64_t guid;	       /* of the local port; 0: not said */
-	bool sm_inactive, ignore_other_sm;
-	int64_t sm_sl;
-	int64_t sm_priority, sm_key;
-	int64_t m_key, m_key_lease_period_s, m_key_protection_level;
-	struct fm_file guid2mkey;     /* path NULL = none */
-	struct guid2mkey port_m_keys; /* what it says */
-	int64_t subnet_prefix;
-	int64_t sminfo_polling_timeout_ms, polling_retry_number;
-	int64_t sm_patience_ms;
-	const char *allowed_sm_guids_text; /* as written */
-	const uint64_t *allowed_sms;	   /* port GUIDs; none: any SM */
-	uint32_t n_allowed_sms;
-
-	/* partitions */
-	struct fm_file partition_config_file; /* path NULL: all may talk to all */
-	int part_enforce;		      /* enum part_enforce of sweep.h */
-	bool allow_both_pkeys, keep_pkey_indexes;
-	const struct partitions *partitions; /* never NULL */
-
-	/* subnet administration */
-	int64_t sa_key;
-	int untrusted;					    /* enum sa_untrusted */
-	int path_selection;				    /* enum sa_path_select */
-	int64_t max_rate_enum;				    /* code of IBA 15.2.5.16; 0: any */
-	int64_t path_life;				    /* 4.096 us * 2^n */
-	int64_t max_joins, max_services, max_subscriptions; /* of one client */
-	bool disable_multicast, drop_event_subscriptions;
-	int64_t ipv6_snm_mlids;	      /* for each P_Key and scope; 0: they do not share */
-	struct fm_file prefix_routes; /* path NULL = none */
-	struct prefix_routes routes;  /* what it says */
-
-	/* QoS: qos_text[QOS_COMMON] is what the others take theirs from */
-	bool qos_enable, use_optimized_slvl;
-	struct qos_text qos_text[QOS_PORTS + 1];
-	const struct qos *qos; /* NULL: qos = no */
-	struct fm_file qos_policy_file;
-	const struct qos_policy *qos_policy; /* NULL: none, or qos = no */
-
-	/* sweeps and SMPs */
-	int64_t sweep_interval_ms; /* 0 = light sweeps only while something is unfinished */
-	int64_t audit_ms;	   /* a turn; 0 = none */
-	bool sweep_on_trap, force_heavy_sweep, babbling_port_policy;
-	bool lid_routed_smps;
-	int64_t transaction_timeout_ms, transaction_retries;
-	int64_t max_smps, max_smps_per_node;
-	int drain;     /* enum plan_drain */
-	int rebalance; /* enum plan_rebalance */
-	int64_t packet_life_ms;
-
-	/* ports, in the encodings of PortInfo (IBA 14.2.5.6) */
-	int64_t subnet_timeout;	  /* 4.096 us * 2^n */
-	int64_t packet_life_time; /* SwitchInfo.LifeTimeValue */
-	int64_t head_of_queue_lifetime, leaf_head_of_queue_lifetime;
-	int64_t vl_stall_count, leaf_vl_stall_count;
-	int64_t force_link_speed, force_link_speed_ext, force_link_width;
-	int max_op_vls; /* 0..4 = 1, 2, 4, 8, 15 data VLs: OperationalVLs - 1 */
-	int64_t local_phy_errors_threshold, overrun_errors_threshold;
-	bool client_reregister;
-
-	/* distribution (core/dist): "" none */
-	const char *dist_files, *dist_redis, *dist_redis_peer, *dist_auth_file, *dist_addresses;
-
-	/* the daemon */
-	const char *state_dir;
-	const char *control_socket; /* path, resolved */
-	const char *control_group;  /* "": none */
-	int log_level;		    /* enum fm_log_level */
-	const char *log_file;	    /* "": stderr */
-	int64_t log_max_size_mib;   /* 0: no limit */
-	const char *dump_files_dir; /* "": none */
-	const char *debug;	    /* subsystems, comma-separated */
-
+	struct conf_routing routing;
+	struct conf_regions regions;
+	struct conf_ar ar;
+	struct conf_addresses addresses;
+	struct conf_names names;
+	struct conf_transport transport;
+	struct conf_sm sm;
+	struct conf_m_key m_key;
+	struct conf_partitions partitions;
+	struct conf_sa sa;
+	struct conf_registry registry;
+	struct conf_qos qos;
+	struct conf_sweep sweep;
+	struct conf_transition transition;
+	struct conf_ports ports;
+	struct conf_dist dist;
+	struct conf_daemon daemon;
+	struct conf_log log;
 	struct conf_private *self;
 };
 

@@ -63,7 +63,7 @@ conf_resolve_entry(
 
 	snprintf(name, sizeof(name), "%.*s", colon != NULL ? (int)(colon - word) : 63, word);
 	entry->name = word;
-	entry->time_limit_ms = self->conf->engine_time_limit_ms;
+	entry->time_limit_ms = self->conf->routing.engine_time_limit_ms;
 	entry->engine = engine_find(self->engines, name);
 	if (entry->engine == NULL)
 		return conf_no_engine(self, name, err);
@@ -155,8 +155,9 @@ static uint64_t
 chain_mark(const struct conf_private *self, const struct chain *chain)
 {
 	const struct conf *conf = self->conf;
-	const int64_t numbers[] = { conf->fallback, conf->credit_loops, conf->n_vls, conf->sl_model,
-		conf->ar_enable ? conf->ar_max_groups : 0, FM_ABI_MAJOR, FM_ABI_MINOR };
+	const int64_t numbers[] = { conf->routing.fallback, conf->routing.credit_loops,
+		conf->routing.n_vls, conf->routing.sl_model,
+		conf->ar.enable ? conf->ar.max_groups : 0, FM_ABI_MAJOR, FM_ABI_MINOR };
 	uint64_t h = fm_hash_bytes(0, numbers, sizeof(numbers));
 
 	h = fm_hash_bytes(h, PACKAGE_VERSION, sizeof(PACKAGE_VERSION));
@@ -209,13 +210,13 @@ conf_resolve_chain(struct conf_private *self, const char *text, bool written, co
 		if (conf_note(self, err) != 0)
 			return (int)err->kind;
 	}
-	if (n == 0 && !conf->fallback && mistakes_count(self->all) == before)
+	if (n == 0 && !conf->routing.fallback && mistakes_count(self->all) == before)
 		return fm_fail(err, FM_E_CONFIG,
 		    "%s: no engine is left: name one, or set fallback = yes", where);
 	*chain = (struct chain){ .entries = entries,
 		.n_entries = n,
-		.fallback = conf->fallback,
-		.allow_credit_loops = conf->credit_loops == CONF_CREDIT_LOOPS_WARN };
+		.fallback = conf->routing.fallback,
+		.allow_credit_loops = conf->routing.credit_loops == CONF_CREDIT_LOOPS_WARN };
 	chain->mark = chain_mark(self, chain);
 	return 0;
 }

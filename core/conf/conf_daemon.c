@@ -80,7 +80,7 @@ conf_needs_restart(const struct conf *begun, const struct conf *fresh, char *out
 static int
 check_transport(const struct conf *conf, struct fm_error *err)
 {
-	const char *spec = conf->transport, *colon = strchr(spec, ':'), *port;
+	const char *spec = conf->transport.spec, *colon = strchr(spec, ':'), *port;
 	size_t n = colon != NULL ? (size_t)(colon - spec) : strlen(spec);
 	char *end;
 	long number;
@@ -132,13 +132,13 @@ check_state_dir(const struct conf *conf, struct fm_error *err)
 {
 	struct stat st;
 
-	if (*conf->state_dir == '\0')
+	if (*conf->daemon.state_dir == '\0')
 		return fm_fail(err, FM_E_CONFIG,
 		    "it is empty, and LIDs would be forgotten: name a folder, as %s, the default",
 		    STATE_DIR);
-	if (stat(conf->state_dir, &st) == 0 && !S_ISDIR(st.st_mode))
+	if (stat(conf->daemon.state_dir, &st) == 0 && !S_ISDIR(st.st_mode))
 		return fm_fail(err, FM_E_CONFIG,
-		    "%.100s is no folder: name one, as %s, the default", conf->state_dir,
+		    "%.100s is no folder: name one, as %s, the default", conf->daemon.state_dir,
 		    STATE_DIR);
 	return 0;
 }
@@ -147,13 +147,13 @@ check_state_dir(const struct conf *conf, struct fm_error *err)
 static int
 check_redis(const struct conf *conf, struct fm_error *err)
 {
-	if (*conf->dist_redis == '\0' || strchr(conf->dist_redis, '/') != NULL ||
-	    strchr(conf->dist_redis, ':') == NULL)
+	if (*conf->dist.redis == '\0' || strchr(conf->dist.redis, '/') != NULL ||
+	    strchr(conf->dist.redis, ':') == NULL)
 		return 0;
 	return fm_fail(err, FM_E_CONFIG,
 	    "%.60s is no path: write that of the Unix socket of this host's Redis, as "
 	    "/run/redis-fmd/redis.sock",
-	    conf->dist_redis);
+	    conf->dist.redis);
 }
 
 /* It is an argument of REPLICAOF: TCP. */
@@ -162,21 +162,21 @@ check_redis_peer(const struct conf *conf, struct fm_error *err)
 {
 	struct relay_name name;
 
-	if (*conf->dist_redis_peer == '\0')
+	if (*conf->dist.redis_peer == '\0')
 		return 0;
-	if (*conf->dist_redis == '\0')
+	if (*conf->dist.redis == '\0')
 		return fm_fail(err, FM_E_CONFIG,
 		    "it is of the other SM: dist_redis has to name the Redis of this one");
-	if (relay_name_parse(conf->dist_redis_peer, &name, err) != 0 || name.path != NULL)
+	if (relay_name_parse(conf->dist.redis_peer, &name, err) != 0 || name.path != NULL)
 		return fm_fail(err, FM_E_CONFIG, "\"%.60s\": HOST:PORT is meant, as 127.0.0.1:6391",
-		    conf->dist_redis_peer);
+		    conf->dist.redis_peer);
 	return 0;
 }
 
 static int
 check_audit(const struct conf *conf, struct fm_error *err)
 {
-	if (conf->audit_ms == 0 || conf->audit_ms >= 10000)
+	if (conf->sweep.audit_ms == 0 || conf->sweep.audit_ms >= 10000)
 		return 0;
 	return fm_fail(err, FM_E_CONFIG,
 	    "a turn takes 10s at least, as switches are asked beside all else; 0 = never");
@@ -185,7 +185,7 @@ check_audit(const struct conf *conf, struct fm_error *err)
 int
 conf_check_daemon(struct conf_private *self, struct fm_error *err)
 {
-	const char *at = self->conf->debug, *name;
+	const char *at = self->conf->log.debug, *name;
 	int rc = conf_note_own(self, "transport", check_transport(self->conf, err), err);
 
 	if (rc == 0)
@@ -240,20 +240,20 @@ check_log_file(const struct conf *conf, struct fm_error *err)
 {
 	struct stat st;
 
-	if (*conf->log_file == '\0')
+	if (*conf->log.file == '\0')
 		return 0;
-	if (stat(conf->log_file, &st) == 0 && !S_ISDIR(st.st_mode))
-		return check_access(conf->log_file, err);
-	if (stat(conf->log_file, &st) == 0)
+	if (stat(conf->log.file, &st) == 0 && !S_ISDIR(st.st_mode))
+		return check_access(conf->log.file, err);
+	if (stat(conf->log.file, &st) == 0)
 		return fm_fail(
-		    err, FM_E_CONFIG, "%.150s is a folder: name a file in it", conf->log_file);
-	return check_folder_of(conf->log_file, err);
+		    err, FM_E_CONFIG, "%.150s is a folder: name a file in it", conf->log.file);
+	return check_folder_of(conf->log.file, err);
 }
 
 static int
 check_dump_files_dir(const struct conf *conf, struct fm_error *err)
 {
-	const char *dir = conf->dump_files_dir;
+	const char *dir = conf->daemon.dump_files_dir;
 	struct stat st;
 
 	if (*dir == '\0')
@@ -274,9 +274,9 @@ check_port(const struct conf *conf, struct fm_error *err)
 	bool is_told;
 	int rc;
 
-	if (strncmp(conf->transport, "umad:", strlen("umad:")) != 0)
+	if (strncmp(conf->transport.spec, "umad:", strlen("umad:")) != 0)
 		return 0;
-	if ((rc = umad_check_spec(conf->transport, &is_told, err)) != 0 || is_told)
+	if ((rc = umad_check_spec(conf->transport.spec, &is_told, err)) != 0 || is_told)
 		return rc;
 	return fm_fail(err, FM_E_CONFIG,
 	    "this host has no InfiniBand adapter: whether it is right is not known");
@@ -300,7 +300,8 @@ conf_warn_of_host(const struct conf *conf)
 {
 	struct fm_error err;
 
-	warn_key(conf, conf->guid != 0 ? "guid" : "transport", check_port(conf, &err), &err);
+	warn_key(
+	    conf, conf->transport.guid != 0 ? "guid" : "transport", check_port(conf, &err), &err);
 	warn_key(conf, "log_file", check_log_file(conf, &err), &err);
 	warn_key(conf, "dump_files_dir", check_dump_files_dir(conf, &err), &err);
 }

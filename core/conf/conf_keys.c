@@ -49,7 +49,7 @@ warn_readable(const char *key, const struct option_origin *at, const char *file)
 static void
 warn_auth_file(const struct conf_private *self)
 {
-	const char *file = self->conf->dist_auth_file;
+	const char *file = self->conf->dist.auth_file;
 	const struct option_origin *at = option_values_origin(self->own, "dist_auth_file");
 
 	if (*file != '\0' && at != NULL && at->file != NULL)
@@ -60,7 +60,7 @@ warn_auth_file(const struct conf_private *self)
 static void
 warn_group(const struct conf_private *self)
 {
-	const char *group = self->conf->control_group;
+	const char *group = self->conf->daemon.control_group;
 	const struct option_origin *at = option_values_origin(self->own, "control_group");
 
 	if (*group != '\0' && at != NULL && at->file != NULL && getgrnam(group) == NULL)
@@ -77,12 +77,12 @@ conf_warn_keys(const struct conf_private *self)
 	const struct {
 		const char *name;
 		bool is_secret;
-	} keys[] = { { "m_key", c->m_key != 0 }, { "sm_key", c->sm_key != DEFAULT_KEY },
-		{ "sa_key", c->sa_key != DEFAULT_KEY } };
+	} keys[] = { { "m_key", c->m_key.key != 0 }, { "sm_key", c->sm.key != DEFAULT_KEY },
+		{ "sa_key", c->sa.key != DEFAULT_KEY } };
 
 	warn_group(self);
 	warn_auth_file(self);
-	if (c->untrusted == SA_UNTRUSTED_RESTRICT && c->sa_key == DEFAULT_KEY)
+	if (c->sa.untrusted == SA_UNTRUSTED_RESTRICT && c->sa.key == DEFAULT_KEY)
 		log_warn("conf",
 		    "untrusted = restrict keeps nobody out: who shows the sa_key is trusted, and "
 		    "it is %d, which everybody knows; set another",
@@ -93,7 +93,7 @@ conf_warn_keys(const struct conf_private *self)
 		if (at == NULL || at->file == NULL || !keys[i].is_secret)
 			continue;
 		warn_readable(keys[i].name, at, at->file);
-		if (c->sa_key == DEFAULT_KEY)
+		if (c->sa.key == DEFAULT_KEY)
 			log_warn("conf",
 			    "%s:%u: %s is set, but sa_key is %d, its default, which everybody "
 			    "knows: who asks the SA by it is trusted; set sa_key to a number of "

@@ -21,12 +21,13 @@ static int
 resolve_partitions(struct conf_private *self, struct fm_error *err)
 {
 	struct conf *conf = self->conf;
-	const struct fm_file *f = &conf->partition_config_file;
-	struct part_options o = { .both_keys = conf->allow_both_pkeys, .qos = conf->qos_enable };
+	const struct fm_file *f = &conf->partitions.file;
+	struct part_options o = { .both_keys = conf->partitions.allow_both,
+		.qos = conf->qos.enable };
 
-	return f->path == NULL ? partitions_default(&o, &conf->partitions, err)
+	return f->path == NULL ? partitions_default(&o, &conf->partitions.all, err)
 			       : partitions_parse(f->path, f->bytes, f->n_bytes, &o,
-				     &conf->partitions, self->all, err);
+				     &conf->partitions.all, self->all, err);
 }
 
 /* "sl2vl: sentence" with the place where that key was written. */
@@ -64,13 +65,13 @@ resolve_qos(struct conf_private *self, struct fm_error *err)
 
 	if (q == NULL)
 		return conf_out_of_memory(err);
-	q->optimised_sl2vl = conf->use_optimized_slvl;
+	q->optimised_sl2vl = conf->qos.use_optimized_slvl;
 	for (unsigned k = 0; k < QOS_PORTS; k++)
 		if (qos_tables_parse(
-			&conf->qos_text[k], &conf->qos_text[QOS_COMMON], &q->port[k], err) != 0 &&
+			&conf->qos.text[k], &conf->qos.text[QOS_COMMON], &q->port[k], err) != 0 &&
 		    (place_error(self, prefix[k], err), conf_note(self, err)) != 0)
 			return (int)err->kind;
-	conf->qos = conf->qos_enable ? q : NULL;
+	conf->qos.tables = conf->qos.enable ? q : NULL;
 	return 0;
 }
 
@@ -81,18 +82,18 @@ join_partitions(const struct conf *conf)
 	const struct partition *list;
 	size_t n;
 
-	list = partitions_list(conf->partitions, &n);
+	list = partitions_list(conf->partitions.all, &n);
 	for (size_t i = 0; i < n; i++) {
 		uint8_t sl;
 
-		if (!qos_policy_partition_sl(conf->qos_policy, list[i].pkey, &sl) ||
+		if (!qos_policy_partition_sl(conf->qos.policy, list[i].pkey, &sl) ||
 		    sl == list[i].sl)
 			continue;
 		log_info("conf",
 		    "partition 0x%04x has SL %u by the QoS policy, which goes before SL %u of the "
 		    "partition",
 		    list[i].pkey, sl, list[i].sl);
-		partitions_set_sl(conf->partitions, list[i].pkey, sl);
+		partitions_set_sl(conf->partitions.all, list[i].pkey, sl);
 	}
 }
 
@@ -101,21 +102,22 @@ static int
 resolve_policy(struct conf_private *self, struct fm_error *err)
 {
 	struct conf *conf = self->conf;
-	const struct fm_file *f = &conf->qos_policy_file;
+	const struct fm_file *f = &conf->qos.policy_file;
 	const struct qos_policy *p;
 	int rc;
 
 	if (f->path == NULL)
 		return 0;
-	rc = qos_policy_parse(f->path, f->bytes, f->n_bytes, conf->partitions, &p, self->all, err);
+	rc = qos_policy_parse(
+	    f->path, f->bytes, f->n_bytes, conf->partitions.all, &p, self->all, err);
 	if (rc != 0 || p == NULL)
 		return rc;
-	if (!conf->qos_enable) {
+	if (!conf->qos.enable) {
 		log_warn("conf", "qos_policy_file is given, but not used: qos = no");
 		qos_policy_put(p);
 		return 0;
 	}
-	conf->qos_policy = p;
+	conf->qos.policy = p;
 	join_partitions(conf);
 	return 0;
 }
@@ -124,18 +126,18 @@ static int
 resolve_routes(struct conf_private *self, struct fm_error *err)
 {
 	struct conf *conf = self->conf;
-	const struct fm_file *f = &conf->prefix_routes;
+	const struct fm_file *f = &conf->sa.prefix_routes;
 
 	return f->path == NULL
 	    ? 0
-	    : prefix_routes_parse(f->path, f->bytes, f->n_bytes, &conf->routes, self->all, err);
+	    : prefix_routes_parse(f->path, f->bytes, f->n_bytes, &conf->sa.routes, self->all, err);
 }
 
 /* For its mistakes; the store takes it when fmd starts. */
 static int
 check_guid2lid(struct conf_private *self, struct fm_error *err)
 {
-	const struct fm_file *f = &self->conf->guid2lid;
+	const struct fm_file *f = &self->conf->addresses.guid2lid;
 	struct guid2lid g = { 0 };
 	int rc =
 	    f->path == NULL ? 0 : guid2lid_parse(f->path, f->bytes, f->n_bytes, &g, self->all, err);
@@ -148,21 +150,22 @@ static int
 resolve_port_keys(struct conf_private *self, struct fm_error *err)
 {
 	struct conf *conf = self->conf;
-	const struct fm_file *f = &conf->guid2mkey;
+	const struct fm_file *f = &conf->m_key.guid2mkey;
 
 	return f->path == NULL
 	    ? 0
-	    : guid2mkey_parse(f->path, f->bytes, f->n_bytes, &conf->port_m_keys, self->all, err);
+	    : guid2mkey_parse(f->path, f->bytes, f->n_bytes, &conf->m_key.of_ports, self->all, err);
 }
 
 static int
 resolve_names(struct conf_private *self, struct fm_error *err)
 {
 	struct conf *conf = self->conf;
-	const struct fm_file *f = &conf->node_name_map;
+	const struct fm_file *f = &conf->names.file;
 
-	return f->path == NULL ? 0
-			       : name_map_parse(f->path, f->bytes, f->n_bytes, &conf->names, err);
+	return f->path == NULL
+	    ? 0
+	    : name_map_parse(f->path, f->bytes, f->n_bytes, &conf->names.map, err);
 }
 
 int
@@ -182,9 +185,9 @@ conf_resolve_policies(struct conf_private *self, struct fm_error *err)
 void
 conf_drop_policies(struct conf *conf)
 {
-	partitions_put(conf->partitions);
-	qos_policy_put(conf->qos_policy);
-	guid2mkey_fini(&conf->port_m_keys);
-	name_map_free(conf->names);
-	fm_vec_fini(&conf->routes);
+	partitions_put(conf->partitions.all);
+	qos_policy_put(conf->qos.policy);
+	guid2mkey_fini(&conf->m_key.of_ports);
+	name_map_free(conf->names.map);
+	fm_vec_fini(&conf->sa.routes);
 }

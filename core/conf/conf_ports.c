@@ -15,8 +15,8 @@ int
 conf_check_links(struct conf_private *self, struct fm_error *err)
 {
 	const struct conf *c = self->conf;
-	int64_t speed = c->force_link_speed, ext = c->force_link_speed_ext,
-		width = c->force_link_width;
+	int64_t speed = c->ports.force_link_speed, ext = c->ports.force_link_speed_ext,
+		width = c->ports.force_link_width;
 	const struct {
 		const char *key, *instead;
 		int64_t value;
@@ -51,23 +51,24 @@ int
 conf_resolve_local_port(struct conf_private *self, struct fm_error *err)
 {
 	struct conf *c = self->conf;
-	bool umad = strcmp(c->transport, "umad") == 0;
-	size_t bytes = strlen(c->transport) + sizeof(",local=0x0123456789abcdef");
+	bool umad = strcmp(c->transport.spec, "umad") == 0;
+	size_t bytes = strlen(c->transport.spec) + sizeof(",local=0x0123456789abcdef");
 	char *spec;
 
-	if (c->guid == 0)
+	if (c->transport.guid == 0)
 		return 0;
 	if (!umad &&
-	    (strncmp(c->transport, "sim:", 4) != 0 || strstr(c->transport, ",local=") != NULL)) {
+	    (strncmp(c->transport.spec, "sim:", 4) != 0 ||
+		strstr(c->transport.spec, ",local=") != NULL)) {
 		fm_fail(err, FM_E_CONFIG, "transport = %.60s names the port, too: say one of them",
-		    c->transport);
+		    c->transport.spec);
 		return conf_note_own(self, "guid", FM_E_CONFIG, err);
 	}
 	spec = fm_arena_alloc(&self->mem, bytes);
 	if (spec == NULL)
 		return conf_out_of_memory(err);
-	snprintf(spec, bytes, "%s%s0x%016" PRIx64, c->transport,
-	    umad ? ":" : ",local=", (uint64_t)c->guid);
-	c->transport = spec;
+	snprintf(spec, bytes, "%s%s0x%016" PRIx64, c->transport.spec,
+	    umad ? ":" : ",local=", (uint64_t)c->transport.guid);
+	c->transport.spec = spec;
 	return 0;
 }

@@ -136,8 +136,8 @@ make_chain(
 	const struct option_origin *at;
 	char where[240];
 
-	region->chain = self->conf->chain;
-	region->chain_text = self->conf->chain_text;
+	region->chain = self->conf->routing.chain;
+	region->chain_text = self->conf->routing.chain_text;
 	if (text == NULL)
 		return 0;
 	if (text[strspn(text, ", ")] == '\0') {
@@ -197,11 +197,11 @@ make_regions(struct conf_private *self, struct region *region, struct region_mem
     struct fm_error *err)
 {
 	const struct conf_section *section = conf_section_find("region");
-	struct region_set *set = &self->conf->regions;
+	struct region_set *set = &self->conf->regions.set;
 	int rc = 0;
 
-	region[0] =
-	    (struct region){ REGION_DEFAULT, self->conf->chain, self->conf->chain_text, true };
+	region[0] = (struct region){ REGION_DEFAULT, self->conf->routing.chain,
+		self->conf->routing.chain_text, true };
 	set->region = region;
 	set->members = members;
 	set->n_regions = 1;
@@ -252,8 +252,8 @@ find_region(const struct region_set *set, const char *name, uint16_t *number, st
 static int
 read_order(struct conf_private *self, struct fm_error *err)
 {
-	struct region_set *set = &self->conf->regions;
-	const char *at = self->conf->region_order_text;
+	struct region_set *set = &self->conf->regions.set;
+	const char *at = self->conf->regions.order_text;
 	uint16_t *order = fm_arena_array(&self->mem, set->n_regions, uint16_t), number = 0;
 	char *name;
 	int rc;
@@ -278,8 +278,8 @@ read_order(struct conf_private *self, struct fm_error *err)
 static int
 read_sls(struct conf_private *self, struct fm_error *err)
 {
-	struct region_set *set = &self->conf->regions;
-	const char *at = self->conf->reserved_sls_text;
+	struct region_set *set = &self->conf->regions.set;
+	const char *at = self->conf->regions.reserved_sls_text;
 	char *word, *end;
 
 	while ((word = conf_next_word(&self->mem, &at)) != NULL) {
@@ -326,10 +326,10 @@ conf_resolve_regions(struct conf_private *self, struct fm_error *err)
 	size_t n = count_titled(self, conf_section_find("region")) + 1;
 	struct region *region = fm_arena_array(&self->mem, n, struct region);
 	struct region_members *members = fm_arena_array(&self->mem, n, struct region_members);
-	struct region_set *set = &self->conf->regions;
+	struct region_set *set = &self->conf->regions.set;
 	int rc;
 
-	set->replies = self->conf->replies;
+	set->replies = self->conf->regions.replies;
 	set->groups = &self->groups;
 	set->said = fm_arena_alloc(&self->mem, sizeof(*set->said));
 	if (region == NULL || members == NULL || set->said == NULL)
@@ -345,7 +345,8 @@ conf_resolve_regions(struct conf_private *self, struct fm_error *err)
 		    "the chain entry \"chains\" routes the whole fabric: it cannot stand beside "
 		    "regions");
 	if (set->n_regions > 1)
-		self->conf->chain.mark = fm_mix64(self->conf->chain.mark ^ mark_regions(set));
-	region[0].chain = self->conf->chain;
+		self->conf->routing.chain.mark =
+		    fm_mix64(self->conf->routing.chain.mark ^ mark_regions(set));
+	region[0].chain = self->conf->routing.chain;
 	return 0;
 }

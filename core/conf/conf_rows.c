@@ -75,18 +75,18 @@
 /* The five keys of one kind of port; what is not said comes from qos_..., then from
  * OpenSM's defaults. */
 #define QOS(kind, at, whose) \
-	INT(NULL, "qos_" kind "max_vls", qos_text[at].max_vls, "0", 0, 15, "data VLs", \
+	INT(NULL, "qos_" kind "max_vls", qos.text[at].max_vls, "0", 0, 15, "data VLs", \
 	    "VLs from there on are not used " whose "; 0 = not said."), \
-	    INT(NULL, "qos_" kind "high_limit", qos_text[at].high_limit, "-1", -1, 255, \
+	    INT(NULL, "qos_" kind "high_limit", qos.text[at].high_limit, "-1", -1, 255, \
 		"4096 bytes", \
 		"PortInfo.VLHighLimit " whose \
 		": how much may go by high priority before low has a turn; 255 = no limit, -1 = " \
 		"not said."), \
-	    STRING(NULL, "qos_" kind "vlarb_high", qos_text[at].vlarb_high, "", "VL:WEIGHT,...", \
+	    STRING(NULL, "qos_" kind "vlarb_high", qos.text[at].vlarb_high, "", "VL:WEIGHT,...", \
 		false, "High-priority arbitration table " whose "; empty = not said."), \
-	    STRING(NULL, "qos_" kind "vlarb_low", qos_text[at].vlarb_low, "", "VL:WEIGHT,...", \
+	    STRING(NULL, "qos_" kind "vlarb_low", qos.text[at].vlarb_low, "", "VL:WEIGHT,...", \
 		false, "Low-priority arbitration table " whose "; empty = not said."), \
-	    STRING(NULL, "qos_" kind "sl2vl", qos_text[at].sl2vl, "", "16 VLs", false, \
+	    STRING(NULL, "qos_" kind "sl2vl", qos.text[at].sl2vl, "", "16 VLs", false, \
 		"VL for each SL " whose "; 15 drops, empty = not said.")
 
 #define SECOND 1000
@@ -116,14 +116,14 @@ static const struct conf_row rows[] = {
 	{ .group = "Routing",
 	    .option = { .name = "chain",
 		.type = FM_OPT_STRING,
-		AT(chain_text),
+		AT(routing.chain_text),
 		.def = "fattree, updn",
 		.unit = "engines in order of preference",
 		.help = "The first engine that accepts the fabric and whose tables are proven "
 			"routes it; "
 			"\"fattree:pods\" takes its options from the section fattree \"pods\"." },
 	    .words = true },
-	BOOL(NULL, "fallback", fallback, "yes",
+	BOOL(NULL, "fallback", routing.fallback, "yes",
 	    "End every chain with the built-in up/down, which routes any connected fabric. With "
 	    "no, "
 	    "where no engine of the chain can route, tables that are in force are mended, by that "
@@ -131,48 +131,48 @@ static const struct conf_row rows[] = {
 	    "if need be, and told to be not as configured; where none are, as at the start, no "
 	    "routes are "
 	    "written, and the subnet does not come up."),
-	ENUM(NULL, "credit_loops", credit_loops, "refuse", credit_loops, NULL,
+	ENUM(NULL, "credit_loops", routing.credit_loops, "refuse", credit_loops, NULL,
 	    "What to do with tables in which packets can wait for one another in a circle."),
-	TIME(NULL, "engine_time_limit", engine_time_limit_ms, "60s", 0, 24 * HOUR,
+	TIME(NULL, "engine_time_limit", routing.engine_time_limit_ms, "60s", 0, 24 * HOUR,
 	    "How long one engine may compute before the next one is asked; 0 = no limit."),
-	ENUM(NULL, "engine_isolation", engine_isolation, "foreign", isolations, NULL,
+	ENUM(NULL, "engine_isolation", routing.engine_isolation, "foreign", isolations, NULL,
 	    "Which engines run in a process of their own, without privileges, files and sockets: "
 	    "foreign, those that are not in fmd's own folder; all; or none, so that an engine that "
 	    "crashes ends fmd.  From a foreign one files are hidden by Landlock before any of its "
 	    "code "
 	    "runs; a kernel that has none refuses it, unless this is without-landlock: as foreign, "
 	    "but while the engine is loaded it may read what fmd's user may, keys too."),
-	INT(NULL, "engine_memory", engine_memory_mib, "4096", 64, 1 << 20, "MiB",
+	INT(NULL, "engine_memory", routing.engine_memory_mib, "4096", 64, 1 << 20, "MiB",
 	    "Memory that such a process may have beside the tables."),
-	INT(NULL, "n_vls", n_vls, "8", 1, 15, "data VLs",
+	INT(NULL, "n_vls", routing.n_vls, "8", 1, 15, "data VLs",
 	    "How many virtual lanes engines may use; ports that have fewer lower it."),
-	ENUM(NULL, "sl_model", sl_model, "both", sl_models, NULL,
+	ENUM(NULL, "sl_model", routing.sl_model, "both", sl_models, NULL,
 	    "Which SL a path is checked under: both also its reverse's, because replies copy the "
 	    "requester's SL; forward its own only."),
-	POLICY(NULL, "rch_policy_file", rch_policy_file,
+	POLICY(NULL, "rch_policy_file", routing.rch_policy,
 	    "MLNX_OFED's unicast steps: what the chain entry \"chains\" does."),
-	POLICY(
-	    NULL, "pgrp_policy_file", pgrp_policy_file, "MLNX_OFED's port groups for such steps."),
-	POLICY(NULL, "topo_policy_file", topo_policy_file,
+	POLICY(NULL, "pgrp_policy_file", routing.pgrp_policy,
+	    "MLNX_OFED's port groups for such steps."),
+	POLICY(NULL, "topo_policy_file", routing.topo_policy,
 	    "MLNX_OFED's topologies, the parts of the fabric that such steps route."),
 	{ .option = { .name = "reserved_sls",
 	      .type = FM_OPT_STRING,
-	      AT(reserved_sls_text),
+	      AT(regions.reserved_sls_text),
 	      .def = "",
 	      .unit = "SLs, 0..15, single or as 4-7",
 	      .help = "Service levels that are kept for QoS: joining regions must do without "
 		      "them." },
 	    .words = true },
-	START_INT(
-	    NULL, "workers", workers, "0", 0, 256, "threads", "Routing threads; 0 = one per CPU."),
+	START_INT(NULL, "workers", routing.workers, "0", 0, 256, "threads",
+	    "Routing threads; 0 = one per CPU."),
 
-	ENUM("Regions", "replies", replies, "prefer", replies, NULL,
+	ENUM("Regions", "replies", regions.replies, "prefer", replies, NULL,
 	    "Whether regions must be joined so that replies, which copy the requester's SL, cannot "
 	    "deadlock: prefer such a way and say so where there is none, require it, or ignore "
 	    "it."),
 	{ .option = { .name = "region_order",
 	      .type = FM_OPT_STRING,
-	      AT(region_order_text),
+	      AT(regions.order_text),
 	      .def = "",
 	      .unit = "names of regions, top level first",
 	      .help = "Which regions stand above which on the way between them, default among "
@@ -180,132 +180,133 @@ static const struct conf_row rows[] = {
 	    .words = true },
 
 	AR("Adaptive routing", "enable", "AdaptiveRouting.Enable", .type = FM_OPT_BOOL,
-	    AT(ar_enable), .def = "no",
+	    AT(ar.enable), .def = "no",
 	    .help = "Engines that can (trait ar) give groups of ports that lead equally well; "
 		    "they are proven and shown, but not yet written into switches."),
 	AR(NULL, "fine_grained", "AdaptiveRouting.FineGrained", .type = FM_OPT_BOOL,
-	    AT(ar_fine_grained), .def = "no",
+	    AT(ar.fine_grained), .def = "no",
 	    .help = "Switches are to hold alternatives for each LID; else one group for all LIDs "
 		    "behind a switch."),
 	AR(NULL, "lost_route_only", "AdaptiveRouting.LostRouteOnly", .type = FM_OPT_BOOL,
-	    AT(ar_lost_route_only), .def = "no",
+	    AT(ar.lost_route_only), .def = "no",
 	    .help = "Switches are to leave the static port only when its link is lost, not for "
 		    "load."),
-	AR(NULL, "algorithm", "AdaptiveRouting.Algorithm", .type = FM_OPT_ENUM, AT(ar_algorithm),
+	AR(NULL, "algorithm", "AdaptiveRouting.Algorithm", .type = FM_OPT_ENUM, AT(ar.algorithm),
 	    .def = "greedy_random", .choices = algorithms,
 	    .help = "How a switch picks a port of the group: at random, the least loaded, or at "
 		    "random among the least loaded; the numbers are opa-fm's for the same."),
-	AR(NULL, "frequency", "AdaptiveRouting.ARFrequency", .type = FM_OPT_INT, AT(ar_frequency),
+	AR(NULL, "frequency", "AdaptiveRouting.ARFrequency", .type = FM_OPT_INT, AT(ar.frequency),
 	    .def = "0", .min = 0, .max = 7, .unit = "64 ms * 2^n",
 	    .help = "How often a switch looks for better ports."),
-	AR(NULL, "threshold", "AdaptiveRouting.Threshold", .type = FM_OPT_INT, AT(ar_threshold),
+	AR(NULL, "threshold", "AdaptiveRouting.Threshold", .type = FM_OPT_INT, AT(ar.threshold),
 	    .def = "3", .min = 0, .max = 7,
 	    .help = "Use of a port's buffers from which it counts as congested: 1..7 = 100, 90, "
 		    "80, 70, 65, 60, 55 %; 0 = the switch's own."),
-	AR(NULL, "max_groups", NULL, .type = FM_OPT_INT, AT(ar_max_groups), .def = "256", .min = 1,
+	AR(NULL, "max_groups", NULL, .type = FM_OPT_INT, AT(ar.max_groups), .def = "256", .min = 1,
 	    .max = 4096, .unit = "groups",
 	    .help = "Groups one switch can hold; of more, those that serve the fewest LIDs are "
 		    "given up for static entries."),
 
-	INT("LIDs", "lmc", lmc, "0", 0, 7, "bits", "Every CA and router port owns 2^lmc LIDs."),
-	INT(NULL, "switch_lmc", switch_lmc, "0", 0, 7, "bits",
+	INT("LIDs", "lmc", addresses.lmc, "0", 0, 7, "bits",
+	    "Every CA and router port owns 2^lmc LIDs."),
+	INT(NULL, "switch_lmc", addresses.switch_lmc, "0", 0, 7, "bits",
 	    "Every enhanced switch port 0 owns 2^switch_lmc LIDs."),
-	BOOL(NULL, "reassign_lids", reassign_lids, "no",
+	BOOL(NULL, "reassign_lids", addresses.reassign_lids, "no",
 	    "Give LIDs from the store or afresh, without regard to those that ports have now."),
-	TIME(NULL, "lid_linger", lid_linger_ms, "10min", 0, 24 * HOUR,
+	TIME(NULL, "lid_linger", addresses.lid_linger_ms, "10min", 0, 24 * HOUR,
 	    "How long switches keep the routes to a port that has gone, so that a host that "
 	    "reboots changes nothing.  Routes that would close a credit loop go sooner."),
 	{ .option = { .name = "node_name_map",
 	      .type = FM_OPT_FILE,
-	      AT(node_name_map),
+	      AT(names.file),
 	      .def = "",
 	      .help = "Names of nodes, a line 0xGUID \"NAME\" each, as OpenSM's and "
 		      "infiniband-diags' node name map: they stand in the log and in all output, "
 		      "and configuration may use them." } },
 	{ .option = { .name = "guid2lid",
 	      .type = FM_OPT_FILE,
-	      AT(guid2lid),
+	      AT(addresses.guid2lid),
 	      .def = "",
 	      .help = "An OpenSM guid2lid file: LIDs for ports that the store does not know yet." },
 	    .restart = true },
 
-	STRING("Subnet manager", "transport", transport, "umad",
+	STRING("Subnet manager", "transport", transport.spec, "umad",
 	    "umad[:CA[:PORT]], umad:0xPORTGUID or sim:FABRIC", true,
 	    "The local port that reaches the fabric; umad alone takes the first active one."),
 	{ .option = { .name = "guid",
 	      .type = FM_OPT_INT,
-	      AT(guid),
+	      AT(transport.guid),
 	      .def = "0",
 	      ANY_64_BITS,
 	      .unit = "port GUID",
 	      .help = "The local port that reaches the fabric, by its GUID (\"ibstat -p\"), where "
 		      "transport does not name it; 0 = not said." },
 	    .restart = true },
-	INT(NULL, "sm_priority", sm_priority, "0", 0, 15, NULL,
+	INT(NULL, "sm_priority", sm.priority, "0", 0, 15, NULL,
 	    "Among subnet managers the highest priority is master, then the lowest GUID."),
-	KEY(NULL, "sm_key", sm_key, "1",
+	KEY(NULL, "sm_key", sm.key, "1",
 	    "SM_Key: a subnet manager that does not show that it has the same is not trusted. The "
 	    "default is known to all: only a number of your own keeps others out."),
-	BOOL(NULL, "sm_inactive", sm_inactive, "no",
+	BOOL(NULL, "sm_inactive", sm.inactive, "no",
 	    "Start NOT ACTIVE: the fabric is looked at once, nothing is written, SMInfo is "
 	    "answered. "
 	    "fmd begins to work when a reload finds \"no\" here, or when a master that has its "
 	    "sm_key tells it to stand by."),
-	BOOL(NULL, "ignore_other_sm", ignore_other_sm, "no",
+	BOOL(NULL, "ignore_other_sm", sm.ignore_others, "no",
 	    "Other subnet managers are reported and otherwise ignored, also those in "
 	    "allowed_sm_guids, and also while one is master. Dangerous: two masters write over one "
 	    "another's LIDs and tables for as long as both run; allowed_sm_guids leaves out the "
 	    "unwanted ones alone."),
-	INT(NULL, "sm_sl", sm_sl, "0", 0, 15, NULL,
+	INT(NULL, "sm_sl", sm.sl, "0", 0, 15, NULL,
 	    "PortInfo.MasterSMSL: the service level by which hosts send to the SM and the SA."),
 	{ .option = { .name = "allowed_sm_guids",
 	      .type = FM_OPT_STRING,
-	      AT(allowed_sm_guids_text),
+	      AT(sm.allowed_guids_text),
 	      .def = "",
 	      .unit = "port GUIDs",
 	      .help = "Subnet managers at other ports are reported and otherwise ignored, also "
 		      "while one of them is master; empty = any port." },
 	    .words = true },
-	KEY(NULL, "m_key", m_key, "0", "M_Key set in every port; 0 = none."),
-	INT(NULL, "m_key_lease_period", m_key_lease_period_s, "0", 0, 65535, "seconds",
+	KEY(NULL, "m_key", m_key.key, "0", "M_Key set in every port; 0 = none."),
+	INT(NULL, "m_key_lease_period", m_key.lease_period_s, "0", 0, 65535, "seconds",
 	    "A port whose M_Key was not used for so long after a wrong one gives up its key; 0 = "
 	    "never."),
-	INT(NULL, "m_key_protection_level", m_key_protection_level, "0", 0, 3, NULL,
+	INT(NULL, "m_key_protection_level", m_key.protection_level, "0", 0, 3, NULL,
 	    "What ports answer to SMPs with a wrong M_Key (IBA 14.2.4.1)."),
-	POLICY(NULL, "guid2mkey", guid2mkey,
+	POLICY(NULL, "guid2mkey", m_key.guid2mkey,
 	    "An OpenSM guid2mkey file: keys that ports may have of a subnet manager before, tried "
 	    "where neither m_key nor the key that the fabric had last opens one; the port gets "
 	    "m_key then. What does not say its GUID without its key is asked with the first eight "
 	    "different ones."),
-	KEY(NULL, "subnet_prefix", subnet_prefix, "0xfe80000000000000",
+	KEY(NULL, "subnet_prefix", addresses.subnet_prefix, "0xfe80000000000000",
 	    "GID prefix of the subnet."),
-	TIME(NULL, "sminfo_polling_timeout", sminfo_polling_timeout_ms, "500ms", 100, HOUR,
+	TIME(NULL, "sminfo_polling_timeout", sm.polling_timeout_ms, "500ms", 100, HOUR,
 	    "How often a standby polls the master; an answer may take half of it, 2 s at most."),
-	INT(NULL, "polling_retry_number", polling_retry_number, "4", 1, 100, "polls",
+	INT(NULL, "polling_retry_number", sm.polling_retries, "4", 1, 100, "polls",
 	    "A master that misses so many polls in a row is gone, and the standby takes over."),
-	TIME(NULL, "sm_patience", sm_patience_ms, "5min", 0, 24 * HOUR,
+	TIME(NULL, "sm_patience", sm.patience_ms, "5min", 0, 24 * HOUR,
 	    "A better subnet manager that for so long has neither made our port ACTIVE and its "
 	    "own, nor taken the subnet from us, is ignored; 0 = it is waited for for ever."),
 
-	POLICY("Partitions", "partition_config_file", partition_config_file,
+	POLICY("Partitions", "partition_config_file", partitions.file,
 	    "OpenSM's partitions.conf: who may talk to whom, and the groups of IPoIB; without one "
 	    "all ports are full members of the default partition."),
-	ENUM(NULL, "part_enforce", part_enforce, "both", enforcement, NULL,
+	ENUM(NULL, "part_enforce", partitions.enforce, "both", enforcement, NULL,
 	    "Which packets the switch ports before hosts check against the host's partitions: "
 	    "those that come in from it, those that go out to it, both, or none. Without a "
 	    "partition_config_file none do: all hosts are full members of the one partition, so "
 	    "there is nothing to check, and each host would cost a Get; a file of the one line "
 	    "\"Default=0x7fff, ipoib : ALL=full, SELF=full;\" turns it on."),
-	BOOL(NULL, "allow_both_pkeys", allow_both_pkeys, "no",
+	BOOL(NULL, "allow_both_pkeys", partitions.allow_both, "no",
 	    "A port may be full and limited member of one partition; else the last rule for it "
 	    "counts, and \"both\" is full."),
-	BOOL(NULL, "keep_pkey_indexes", keep_pkey_indexes, "yes",
+	BOOL(NULL, "keep_pkey_indexes", partitions.keep_indexes, "yes",
 	    "P_Keys that stay in a port's table keep their index, which queue pairs name them "
 	    "by."),
 
-	KEY("Subnet administration", "sa_key", sa_key, "1",
+	KEY("Subnet administration", "sa_key", sa.key, "1",
 	    "SM_Key of a request to the SA: who shows it is trusted and sees all partitions."),
-	ENUM(NULL, "untrusted", untrusted, "allow", untrusted, NULL,
+	ENUM(NULL, "untrusted", sa.untrusted, "allow", untrusted, NULL,
 	    "What hosts that show no sa_key may ask of the SA: all that concerns their partitions "
 	    "(allow), or what concerns themselves (restrict): paths from themselves to one "
 	    "destination, their own joins, services, subscriptions and records, and ports with "
@@ -313,88 +314,88 @@ static const struct conf_row rows[] = {
 	    "tables of the fabric are then denied; as MLNX OpenSM's sa_enhanced_trust_model. It "
 	    "needs an sa_key of its own. max_joins, max_services and max_subscriptions bound what "
 	    "one host registers."),
-	ENUM(NULL, "path_selection", path_selection, "minimal", path_selections, NULL,
+	ENUM(NULL, "path_selection", sa.path_selection, "minimal", path_selections, NULL,
 	    "Which pairs of LIDs are told for two ports with LMC: each source LID with one of the "
 	    "destination, until either side runs out (minimal) or both do (pairwise), those and "
 	    "then all others (order_all), or all, by source (src_dst_all)."),
-	INT(NULL, "max_rate_enum", max_rate_enum, "0", 0, 25, "code of IBA 15.2.5.16",
+	INT(NULL, "max_rate_enum", sa.max_rate_enum, "0", 0, 25, "code of IBA 15.2.5.16",
 	    "No path is told to have a rate of a higher code, for hosts that do not know it: the "
 	    "fastest of those below is told; 18, 300 Gbit/s, is what was known before HDR; 0 = "
 	    "any. "
 	    "Who asks for exactly one rate gets it."),
-	INT(NULL, "path_life", path_life, "18", 0, 63, "4.096 us * 2^n",
+	INT(NULL, "path_life", sa.path_life, "18", 0, 63, "4.096 us * 2^n",
 	    "PacketLifeTime of paths, and of groups that are made without one: hosts wait a "
 	    "multiple of it for answers."),
-	INT(NULL, "max_joins", max_joins, "4096", 1, 1000000, "groups",
+	INT(NULL, "max_joins", registry.max_joins, "4096", 1, 1000000, "groups",
 	    "One port may hold so many memberships in multicast groups, for itself and others."),
-	INT(NULL, "max_services", max_services, "1024", 1, 65536, "services",
+	INT(NULL, "max_services", registry.max_services, "1024", 1, 65536, "services",
 	    "One host may have so many services registered."),
-	INT(NULL, "max_subscriptions", max_subscriptions, "256", 1, 65536, "subscriptions",
+	INT(NULL, "max_subscriptions", registry.max_subscriptions, "256", 1, 65536, "subscriptions",
 	    "One host may have so many subscriptions to traps and notices."),
-	BOOL(NULL, "drop_event_subscriptions", drop_event_subscriptions, "no",
+	BOOL(NULL, "drop_event_subscriptions", registry.drop_subscriptions, "no",
 	    "What a port has subscribed to ends at once when the port leaves the subnet; else when "
 	    "it has been away for a minute. It is asked to register again when it is back."),
 	{ .option = { .name = "disable_multicast",
 	      .type = FM_OPT_BOOL,
-	      AT(disable_multicast),
+	      AT(registry.disable_multicast),
 	      .def = "no",
 	      .help = "No multicast: joins are denied, no group is forwarded, and the tables of "
 		      "switches stay as they are. IPoIB does not work without its groups." },
 	    .restart = true },
-	INT(NULL, "ipv6_snm_mlids", ipv6_snm_mlids, "64", 0, 16383, "multicast LIDs",
+	INT(NULL, "ipv6_snm_mlids", registry.ipv6_snm_mlids, "64", 0, 16383, "multicast LIDs",
 	    "Solicited-node groups of IPv6, one for each host, share so many for each P_Key and "
 	    "scope; 1 is OpenSM's consolidate_ipv6_snm_req, 0 gives each its own while there are "
 	    "any."),
 	{ .option = { .name = "prefix_routes",
 	      .type = FM_OPT_FILE,
-	      AT(prefix_routes),
+	      AT(sa.prefix_routes),
 	      .def = "",
 	      .help = "OpenSM's prefix-routes file: through which router GIDs of other subnets are "
 		      "reached." } },
 
-	BOOL("QoS", "qos", qos_enable, "no",
+	BOOL("QoS", "qos", qos.enable, "no",
 	    "Program SL to VL and VL arbitration by these tables, and give paths the SLs of "
 	    "partitions and of the policy file; what an engine needs of VLs goes before them, "
 	    "and is told."),
-	POLICY(NULL, "qos_policy_file", qos_policy_file,
+	POLICY(NULL, "qos_policy_file", qos.policy_file,
 	    "OpenSM's QoS policy: which paths get which SL and limits, when qos is on."),
-	BOOL(NULL, "use_optimized_slvl", use_optimized_slvl, "yes",
+	BOOL(NULL, "use_optimized_slvl", qos.use_optimized_slvl, "yes",
 	    "Write SL to VL of all pairs of a switch's ports at once where it offers that."),
 	QOS("", QOS_COMMON, "of every kind of port that does not say otherwise"),
 	QOS("ca_", QOS_CA, "of host ports"), QOS("rtr_", QOS_ROUTER, "of router ports"),
 	QOS("sw0_", QOS_SWITCH0, "of enhanced switch ports 0"),
 	QOS("swe_", QOS_SWITCH, "of external switch ports"),
 
-	TIME("Sweeps", "sweep_interval", sweep_interval_ms, "10s", 0, 24 * HOUR,
+	TIME("Sweeps", "sweep_interval", sweep.interval_ms, "10s", 0, 24 * HOUR,
 	    "Time between light sweeps; 0 = none but each 10 s while something is unfinished."),
-	TIME(NULL, "audit", audit_ms, "1h", 0, 168 * HOUR,
+	TIME(NULL, "audit", sweep.audit_ms, "1h", 0, 168 * HOUR,
 	    "All that switches and hosts hold of what fmd has written - LIDs, forwarding and "
 	    "multicast tables, P_Keys, SL to VL, VL arbitration - is read back in this time while "
 	    "no sweep "
 	    "runs, by 200 Gets a second at most; where it is something else it is told and "
 	    "written again. 10s at least; 0 = never, but for fmctl sweep --tables."),
-	BOOL(NULL, "sweep_on_trap", sweep_on_trap, "yes",
+	BOOL(NULL, "sweep_on_trap", sweep.on_trap, "yes",
 	    "Traps 128 and 144 start a sweep of what changed; without them light sweeps see it "
 	    "later."),
-	BOOL(NULL, "force_heavy_sweep", force_heavy_sweep, "no",
+	BOOL(NULL, "force_heavy_sweep", sweep.force_heavy, "no",
 	    "Every sweep at sweep_interval reads all nodes and ports anew; a light one asks each "
 	    "switch whether something has changed."),
-	BOOL(NULL, "babbling_port_policy", babbling_port_policy, "no",
+	BOOL(NULL, "babbling_port_policy", sweep.babbling_port_policy, "no",
 	    "Disable a port that has told of errors (traps 129 to 131) 250 times in a row: of the "
 	    "two ends of its cable the one nearer to the SM. fmd's own link and one that is the "
 	    "only way to switches are told of and left. Traps are answered and their work is "
 	    "bounded in any case; ibportstate enables the port again; until then fmctl trouble has "
 	    "it."),
-	BOOL(NULL, "lid_routed_smps", lid_routed_smps, "yes",
+	BOOL(NULL, "lid_routed_smps", sweep.lid_routed_smps, "yes",
 	    "What is written goes by LID-routed SMPs, or by mixed ones as far as the switch "
 	    "before, "
 	    "where the way is written already and does not change meanwhile, once one of each kind "
 	    "has been answered; else by directed routes alone."),
-	START(NULL, "transaction_timeout", FM_OPT_DURATION, transaction_timeout_ms, "200ms",
+	START(NULL, "transaction_timeout", FM_OPT_DURATION, transport.timeout_ms, "200ms",
 	    "How long one SMP may take before it is sent again.", .min = 10, .max = 60 * SECOND),
-	START_INT(NULL, "transaction_retries", transaction_retries, "3", 0, 100, "times",
+	START_INT(NULL, "transaction_retries", transport.retries, "3", 0, 100, "times",
 	    "How often an SMP is sent again before its node counts as silent."),
-	START_INT(NULL, "max_smps", max_smps, "64", 1, 4096, "SMPs",
+	START_INT(NULL, "max_smps", transport.max_smps, "64", 1, 4096, "SMPs",
 	    "At most so many SMPs at once on their way to nodes that answer (128 through umad); "
 	    "the "
 	    "window adapts below. What is sent again, and what goes to nodes that do not answer, "
@@ -403,104 +404,104 @@ static const struct conf_row rows[] = {
 	    "least) gives its place up and is waited for without; while nothing at all is "
 	    "answered, "
 	    "only twice as many do."),
-	START_INT(NULL, "max_smps_per_node", max_smps_per_node, "4", 1, 64, "SMPs",
+	START_INT(NULL, "max_smps_per_node", transport.max_smps_per_node, "4", 1, 64, "SMPs",
 	    "At most so many unanswered SMPs to one node; one, while it leaves others unanswered."),
 
-	ENUM(NULL, "drain", drain, "loss", drains, NULL,
+	ENUM(NULL, "drain", transition.drain, "loss", drains, NULL,
 	    "Which changes may empty forwarding entries for packet_life where no order of writing "
 	    "them is free of deadlocks: loss, of links or switches that carry traffic; always, "
 	    "another engine too; never, write them at that risk."),
-	ENUM(NULL, "rebalance", rebalance, "auto", rebalances, NULL,
+	ENUM(NULL, "rebalance", transition.rebalance, "auto", rebalances, NULL,
 	    "When repaired tables give way to those of a full route, if these have at least 15 "
 	    "percent less on the fullest link and no forwarding entries need be emptied for them: "
 	    "never; quiet, in a sweep that finds nothing else to do; always, with the repair. "
 	    "auto is never for fattree, whose repairs are as good, and quiet for the others."),
-	TIME(NULL, "packet_life", packet_life_ms, "2200ms", 0, 60 * SECOND,
+	TIME(NULL, "packet_life", transition.packet_life_ms, "2200ms", 0, 60 * SECOND,
 	    "After so long no packet of old forwarding tables is under way any more; waited for "
 	    "only between steps of a change that could deadlock otherwise."),
 
-	INT("Ports", "subnet_timeout", subnet_timeout, "18", 0, 31, "4.096 us * 2^n",
+	INT("Ports", "subnet_timeout", ports.subnet_timeout, "18", 0, 31, "4.096 us * 2^n",
 	    "PortInfo.SubnetTimeOut: the least interval between traps, and the subnet's part of "
 	    "response times."),
-	INT(NULL, "packet_life_time", packet_life_time, "18", 0, 31, "4.096 us * 2^n",
+	INT(NULL, "packet_life_time", ports.packet_life_time, "18", 0, 31, "4.096 us * 2^n",
 	    "SwitchInfo.LifeTimeValue: how long a packet may stay in a switch; above 19 = for "
 	    "ever."),
-	INT(NULL, "head_of_queue_lifetime", head_of_queue_lifetime, "18", 0, 31, "4.096 us * 2^n",
-	    "PortInfo.HOQLife of ports between switches; above 19 = for ever."),
-	INT(NULL, "leaf_head_of_queue_lifetime", leaf_head_of_queue_lifetime, "16", 0, 31,
+	INT(NULL, "head_of_queue_lifetime", ports.head_of_queue_lifetime, "18", 0, 31,
+	    "4.096 us * 2^n", "PortInfo.HOQLife of ports between switches; above 19 = for ever."),
+	INT(NULL, "leaf_head_of_queue_lifetime", ports.leaf_head_of_queue_lifetime, "16", 0, 31,
 	    "4.096 us * 2^n", "PortInfo.HOQLife of switch ports to hosts."),
-	INT(NULL, "vl_stall_count", vl_stall_count, "7", 1, 7, "packets",
+	INT(NULL, "vl_stall_count", ports.vl_stall_count, "7", 1, 7, "packets",
 	    "PortInfo.VLStallCount of ports between switches: so many drops in a row stall a VL."),
-	INT(NULL, "leaf_vl_stall_count", leaf_vl_stall_count, "7", 1, 7, "packets",
+	INT(NULL, "leaf_vl_stall_count", ports.leaf_vl_stall_count, "7", 1, 7, "packets",
 	    "PortInfo.VLStallCount of switch ports to hosts."),
-	ENUM(NULL, "max_op_vls", max_op_vls, "15", op_vls, "data VLs",
+	ENUM(NULL, "max_op_vls", ports.max_op_vls, "15", op_vls, "data VLs",
 	    "At most so many data VLs are made operational on any link."),
-	INT(NULL, "force_link_speed", force_link_speed, "0", 0, 15, "1 SDR + 2 DDR + 4 QDR",
+	INT(NULL, "force_link_speed", ports.force_link_speed, "0", 0, 15, "1 SDR + 2 DDR + 4 QDR",
 	    "PortInfo.LinkSpeedEnabled: the speeds that links may come up with, as far as both "
 	    "ends "
 	    "support them; 15 = all that a port supports, 0 = as it is. No link is taken down for "
 	    "it: what runs at another speed is told, and keeps it until it comes up anew."),
-	INT(NULL, "force_link_speed_ext", force_link_speed_ext, "0", 0, 31,
+	INT(NULL, "force_link_speed_ext", ports.force_link_speed_ext, "0", 0, 31,
 	    "1 FDR + 2 EDR + 4 HDR + 8 NDR",
 	    "PortInfo.LinkSpeedExtEnabled, likewise; 31 = all that a port supports, 30 = none, so "
 	    "that QDR is the most, 0 = as it is. Where one end of a cable has none of the speeds, "
 	    "both are left as they are, and told."),
-	INT(NULL, "force_link_width", force_link_width, "0", 0, 255,
+	INT(NULL, "force_link_width", ports.force_link_width, "0", 0, 255,
 	    "1 1x + 2 4x + 4 8x + 8 12x + 16 2x",
 	    "PortInfo.LinkWidthEnabled, likewise; 255 = all that a port supports, 0 = as it is."),
-	INT(NULL, "local_phy_errors_threshold", local_phy_errors_threshold, "8", 0, 15, "errors",
-	    "PortInfo.LocalPhyErrors: rate of symbol errors that makes trap 129."),
-	INT(NULL, "overrun_errors_threshold", overrun_errors_threshold, "8", 0, 15, "errors",
+	INT(NULL, "local_phy_errors_threshold", ports.local_phy_errors_threshold, "8", 0, 15,
+	    "errors", "PortInfo.LocalPhyErrors: rate of symbol errors that makes trap 129."),
+	INT(NULL, "overrun_errors_threshold", ports.overrun_errors_threshold, "8", 0, 15, "errors",
 	    "PortInfo.OverrunErrors: rate of buffer overruns that makes trap 130."),
-	BOOL(NULL, "client_reregister", client_reregister, "yes",
+	BOOL(NULL, "client_reregister", ports.client_reregister, "yes",
 	    "Ask hosts to register anew with the SA when fmd becomes master."),
 
-	STRING("Distribution", "dist_files", dist_files, "", "folder", true,
+	STRING("Distribution", "dist_files", dist.files, "", "folder", true,
 	    "Publish the paths of the subnet as files in this folder, for fmd-agent on hosts that "
 	    "share it; empty = do not."),
-	STRING(NULL, "dist_redis", dist_redis, "", "socket", true,
+	STRING(NULL, "dist_redis", dist.redis, "", "socket", true,
 	    "Publish them to the Redis (or Valkey) at this Unix socket, from where its replicas "
 	    "take them to fmd-agent on the hosts; empty = do not."),
-	STRING(NULL, "dist_redis_peer", dist_redis_peer, "", "HOST:PORT", true,
+	STRING(NULL, "dist_redis_peer", dist.redis_peer, "", "HOST:PORT", true,
 	    "Where that Redis finds the Redis of the other SM, in words of REPLICAOF (an end of "
 	    "stunnel on this host, as 127.0.0.1:6391). While another SM is master, fmd makes its "
 	    "own Redis a replica of it, so that whoever becomes master has all that was "
 	    "published. As master it asks it who follows it, when one that followed its own Redis "
 	    "is missing (not beyond this host, as the login would be plain text); empty = there is "
 	    "one SM, or the others share dist_redis."),
-	STRING(NULL, "dist_auth_file", dist_auth_file, "", "path", true,
+	STRING(NULL, "dist_auth_file", dist.auth_file, "", "path", true,
 	    "File with a line \"USER PASSWORD\", by which fmd logs in to its Redis. It is read "
 	    "each "
 	    "time that fmd connects; empty = fmd does not log in."),
-	STRING(NULL, "dist_addresses", dist_addresses, "", "path", true,
+	STRING(NULL, "dist_addresses", dist.addresses, "", "path", true,
 	    "File of IP addresses of the subnet's ports, published with the paths, for who asks by "
 	    "address: a line is an address and the name of a host, a port GUID or a GID. It is "
 	    "read again when it changes."),
 
-	STRING("Daemon", "state_dir", state_dir, STATE_DIR, "folder", true,
+	STRING("Daemon", "state_dir", daemon.state_dir, STATE_DIR, "folder", true,
 	    "Where LIDs, caches and registrations are kept."),
-	STRING(NULL, "control_socket", control_socket, "", "path", true,
+	STRING(NULL, "control_socket", daemon.control_socket, "", "path", true,
 	    "Socket of fmctl; empty = " RUN_DIR
 	    "/fmd.sock, or fmd.sock in a state_dir that was set."),
-	STRING(NULL, "control_group", control_group, "", "group", true,
+	STRING(NULL, "control_group", daemon.control_group, "", "group", true,
 	    "Its members may use the commands of fmctl that change nothing, beside root and fmd's "
 	    "user, who may use all; fmd's user must be a member, too (SupplementaryGroups= of its "
 	    "unit). Empty = nobody else."),
-	ENUM(NULL, "log_level", log_level, "notice", log_levels, NULL,
+	ENUM(NULL, "log_level", log.level, "notice", log_levels, NULL,
 	    "Messages of this level and graver are logged: notice has one line an event, debug the "
 	    "statistics of each sweep."),
-	STRING(NULL, "log_file", log_file, "", "path", false,
+	STRING(NULL, "log_file", log.file, "", "path", false,
 	    "The log is added to this file; empty = standard error, which systemd keeps. SIGUSR1 "
 	    "opens it anew, once it has been moved away. The unit of systemd lets fmd write below "
 	    "/var/log/fmd."),
-	INT(NULL, "log_max_size", log_max_size_mib, "0", 0, 1 << 20, "MiB",
+	INT(NULL, "log_max_size", log.max_size_mib, "0", 0, 1 << 20, "MiB",
 	    "When log_file has so much it becomes FILE.1, in place of an older one, and a new one "
 	    "begins; 0 = no limit."),
-	STRING(NULL, "dump_files_dir", dump_files_dir, "", "folder", false,
+	STRING(NULL, "dump_files_dir", daemon.dump_files_dir, "", "folder", false,
 	    "Tables are written there after every sweep that brings the subnet up, as --dump=DIR "
 	    "does, which goes before it: opensm-subnet.lst, opensm.fdbs, opensm.mcfdbs, lfts and "
 	    "others."),
-	STRING(NULL, "debug", debug, "", "subsystems", false,
+	STRING(NULL, "debug", log.debug, "", "subsystems", false,
 	    "Comma-separated subsystems whose debug messages are logged; all = every one. What is "
 	    "set in "
 	    "each port is told of ports only, whatever log_level says."),

@@ -48,20 +48,21 @@ check_path_bits(const struct conf_private *self, struct fm_error *err)
 	const struct rchain *rc = self->rchain;
 
 	for (size_t i = 0; i < rc->steps.n; i++)
-		if (rc->steps.item[i].path_bit >= 1 << self->conf->lmc)
+		if (rc->steps.item[i].path_bit >= 1 << self->conf->addresses.lmc)
 			return fm_fail(err, FM_E_CONFIG,
 			    "%s:%u: step %" PRIu32 ": path-bit %u needs lmc = %d, it is %" PRId64,
 			    rc->path, rc->steps.item[i].line, rc->steps.item[i].id,
 			    rc->steps.item[i].path_bit,
-			    32 - __builtin_clz(rc->steps.item[i].path_bit), self->conf->lmc);
+			    32 - __builtin_clz(rc->steps.item[i].path_bit),
+			    self->conf->addresses.lmc);
 	return 0;
 }
 
 static int
 read_files(struct conf_private *self, struct fm_error *err)
 {
-	const struct rchain_files files = { self->conf->pgrp_policy_file,
-		self->conf->topo_policy_file, self->conf->rch_policy_file };
+	const struct rchain_files files = { self->conf->routing.pgrp_policy,
+		self->conf->routing.topo_policy, self->conf->routing.rch_policy };
 
 	self->rchain = fm_arena_alloc(&self->mem, sizeof(*self->rchain));
 	if (self->rchain == NULL)
@@ -94,7 +95,7 @@ conf_resolve_steps(struct conf_private *self, struct chain_entry *entry, struct 
 
 	if (overlay == NULL)
 		return conf_out_of_memory(err);
-	if (self->conf->rch_policy_file.path == NULL)
+	if (self->conf->routing.rch_policy.path == NULL)
 		return fm_fail(err, FM_E_CONFIG, "chains: there are no steps: rch_policy_file");
 	if (self->rchain == NULL && (rc = read_files(self, err)) != 0)
 		return rc;
@@ -110,8 +111,8 @@ conf_resolve_steps(struct conf_private *self, struct chain_entry *entry, struct 
 int
 conf_check_steps(struct conf_private *self, struct fm_error *err)
 {
-	const struct fm_file *files[] = { &self->conf->rch_policy_file,
-		&self->conf->topo_policy_file, &self->conf->pgrp_policy_file };
+	const struct fm_file *files[] = { &self->conf->routing.rch_policy,
+		&self->conf->routing.topo_policy, &self->conf->routing.pgrp_policy };
 	struct overlay_step *steps;
 	int rc;
 
@@ -130,8 +131,8 @@ conf_check_steps(struct conf_private *self, struct fm_error *err)
 uint64_t
 conf_mark_steps(const struct conf *conf, const struct overlay *overlay)
 {
-	const struct fm_file *files[] = { &conf->pgrp_policy_file, &conf->topo_policy_file,
-		&conf->rch_policy_file };
+	const struct fm_file *files[] = { &conf->routing.pgrp_policy, &conf->routing.topo_policy,
+		&conf->routing.rch_policy };
 	uint64_t h = 0;
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)

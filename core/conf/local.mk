@@ -22,4 +22,5 @@ CORE_SOURCES += \
 	core/conf/conf_scan.c \
 	core/conf/conf_steps.c \
 	core/conf/describe.c \
-	core/conf/describe.h
+	core/conf/describe.h \
+	core/conf/parts.h

@@ -27,18 +27,18 @@ daemon_sa_settings(const struct daemon *d, struct sa_settings *set)
 {
 	const struct conf *c = d->conf;
 
-	*set = (struct sa_settings){ .gid_prefix = (uint64_t)c->subnet_prefix,
-		.sa_key = (uint64_t)c->sa_key,
-		.untrusted = (enum sa_untrusted)c->untrusted,
-		.path_life = (uint8_t)c->path_life,
-		.max_rate = (uint8_t)c->max_rate_enum,
-		.path_select = (enum sa_path_select)c->path_selection,
-		.qos_sls = c->qos_enable,
-		.qos = c->qos,
-		.policy = c->qos_policy,
-		.partitions = c->partitions,
-		.route = c->routes.item,
-		.n_routes = (uint32_t)c->routes.n };
+	*set = (struct sa_settings){ .gid_prefix = (uint64_t)c->addresses.subnet_prefix,
+		.sa_key = (uint64_t)c->sa.key,
+		.untrusted = (enum sa_untrusted)c->sa.untrusted,
+		.path_life = (uint8_t)c->sa.path_life,
+		.max_rate = (uint8_t)c->sa.max_rate_enum,
+		.path_select = (enum sa_path_select)c->sa.path_selection,
+		.qos_sls = c->qos.enable,
+		.qos = c->qos.tables,
+		.policy = c->qos.policy,
+		.partitions = c->partitions.all,
+		.route = c->sa.routes.item,
+		.n_routes = (uint32_t)c->sa.routes.n };
 }
 
 /* Ourselves and the others that discovery met. */
@@ -417,11 +417,11 @@ set_or_null(const char *text)
 static int
 open_dist(struct daemon *d, struct fm_error *err)
 {
-	struct dist_settings set = { .place = { [DIST_FILES] = set_or_null(d->conf->dist_files),
-					 [DIST_REDIS] = set_or_null(d->conf->dist_redis) },
-		.redis_peer = set_or_null(d->conf->dist_redis_peer),
-		.auth_file = set_or_null(d->conf->dist_auth_file),
-		.addresses = set_or_null(d->conf->dist_addresses) };
+	struct dist_settings set = { .place = { [DIST_FILES] = set_or_null(d->conf->dist.files),
+					 [DIST_REDIS] = set_or_null(d->conf->dist.redis) },
+		.redis_peer = set_or_null(d->conf->dist.redis_peer),
+		.auth_file = set_or_null(d->conf->dist.auth_file),
+		.addresses = set_or_null(d->conf->dist.addresses) };
 
 	if (!d->cli->once)
 		return dist_start(&set, &d->dist, err);
@@ -442,7 +442,7 @@ daemon_open_sa(struct daemon *d, struct fm_error *err)
 		rc = open_dist(d, err);
 	if (rc == 0)
 		rc = sa_server_start(
-		    d->transport, d->conf->transport, daemon_registry(d), &d->sa, err);
+		    d->transport, d->conf->transport.spec, daemon_registry(d), &d->sa, err);
 	return rc != 0 ? rc : daemon_start_registry(d, err);
 }
 

@@ -144,7 +144,7 @@ store_json(const struct daemon *d)
 	char text[320];
 
 	snprintf(text, sizeof(text), "%s%.280s", why != NULL ? "none, because it " : "in ",
-	    why != NULL ? why : d->conf->state_dir);
+	    why != NULL ? why : d->conf->daemon.state_dir);
 	return json_text(text);
 }
 
@@ -216,7 +216,7 @@ audit_json(const struct daemon *d)
 
 	sweeper_audited(d->sweeper, &r);
 	return json_pack("{s:f, s:b, s:I, s:I, s:i, s:o, s:o}", "every_s",
-	    (double)d->conf->audit_ms / 1000, "at_once", (int)r.at_once, "places",
+	    (double)d->conf->sweep.audit_ms / 1000, "at_once", (int)r.at_once, "places",
 	    (json_int_t)r.n_places, "passed", (json_int_t)r.at, "not_written",
 	    (int)(n_of[TODO_TABLES] + n_of[TODO_MAPS] + n_of[TODO_GROUPS] + n_of[TODO_PKEYS]),
 	    "now", turn_json(&r.now), "last", turn_json(&r.last));
@@ -231,10 +231,10 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	json_t *status = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "sm_state",
 	    ha_state_name(d->ha.state), "subnet_up", sweeper_is_up(d->sweeper), "phase",
 	    sweep_phase_names[sweeper_phase(d->sweeper)], "transport",
-	    json_text(d->conf->transport), "other_sm", json_text(sweeper_report(d->sweeper)->other),
-	    "waiting", json_text(p != NULL ? p->change.waiting : ""), "store", store_json(d),
-	    "troubles", (int)sweeper_report(d->sweeper)->n_troubles, "as_read", as_read_json(d),
-	    "sweep", last);
+	    json_text(d->conf->transport.spec), "other_sm",
+	    json_text(sweeper_report(d->sweeper)->other), "waiting",
+	    json_text(p != NULL ? p->change.waiting : ""), "store", store_json(d), "troubles",
+	    (int)sweeper_report(d->sweeper)->n_troubles, "as_read", as_read_json(d), "sweep", last);
 
 	if (status != NULL) {
 		json_object_set_new(status, "converged", json_boolean(sweeper_is_well(d->sweeper)));
@@ -285,9 +285,9 @@ list_regions(
 
 	if (sw_region == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
-	rc = regions_resolve(&d->conf->regions, p->snap, false, sw_region, err);
+	rc = regions_resolve(&d->conf->regions.set, p->snap, false, sw_region, err);
 	if (rc == 0)
-		rc = regions_json(&d->conf->regions, p->snap, sw_region, p, full, regions, err);
+		rc = regions_json(&d->conf->regions.set, p->snap, sw_region, p, full, regions, err);
 	free(sw_region);
 	return rc;
 }
@@ -342,7 +342,7 @@ run_routes(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 
 	if (p == NULL)
 		return hand_out(json_pack("{s:[]}", "regions"), result, err);
-	if ((rc = steps_json(&d->conf->chain, p, &steps, err)) != 0)
+	if ((rc = steps_json(&d->conf->routing.chain, p, &steps, err)) != 0)
 		return rc;
 	whole = plan_json(p);
 	if (whole == NULL) {
@@ -359,7 +359,7 @@ run_routes(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 		json_object_set_new(whole, "because", json_string(p->because));
 	if (p->weighed[0] != '\0')
 		json_object_set_new(whole, "weighed", json_string(p->weighed));
-	if (d->conf->regions.n_regions > 1)
+	if (d->conf->regions.set.n_regions > 1)
 		return composed_json(d, p, whole, result, err);
 	json_object_set_new(whole, "region", json_string(REGION_DEFAULT));
 	return hand_out(json_pack("{s:[o]}", "regions", whole), result, err);
@@ -386,7 +386,7 @@ run_partitions(void *arg, const json_t *args, json_t **result, struct fm_error *
 {
 	const struct daemon *d = arg;
 	const json_t *pkey = json_object_get(args, "pkey");
-	const struct partitions *all = d->conf->partitions;
+	const struct partitions *all = d->conf->partitions.all;
 	const struct partition *one = NULL;
 	json_int_t n = json_integer_value(pkey);
 
@@ -601,7 +601,7 @@ run_drain(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	return hand_out(
 	    json_pack("{s:s, s:o, s:b, s:I}", "change", plan_change_name(p->change.kind), "waiting",
 		json_text(p->change.waiting), "asked_for", (int)!dry, "packet_life_ms",
-		(json_int_t)d->conf->packet_life_ms),
+		(json_int_t)d->conf->transition.packet_life_ms),
 	    result, err);
 }
 
@@ -726,11 +726,11 @@ static const struct ctl_command commands[] = {
 int
 daemon_open_control(struct daemon *d, struct fm_error *err)
 {
-	int rc = ctl_open(d->base, d->conf->control_socket, commands, d, &d->ctl, err);
+	int rc = ctl_open(d->base, d->conf->daemon.control_socket, commands, d, &d->ctl, err);
 	struct fm_error why;
 
-	if (rc == 0 && *d->conf->control_group != '\0' &&
-	    ctl_allow_group(d->ctl, d->conf->control_group, &why) != 0)
+	if (rc == 0 && *d->conf->daemon.control_group != '\0' &&
+	    ctl_allow_group(d->ctl, d->conf->daemon.control_group, &why) != 0)
 		log_warn("ctl", "%s; only root and fmd's user are answered", why.msg);
 	return rc;
 }

@@ -314,7 +314,7 @@ on_sweep_done(void *arg, const struct sweep_report *r)
 static int
 import_lids(struct daemon *d, struct fm_error *err)
 {
-	const struct fm_file *f = &d->conf->guid2lid;
+	const struct fm_file *f = &d->conf->addresses.guid2lid;
 	FM_VEC(struct store_lid) lids = { 0 };
 	struct guid2lid g = { 0 };
 	bool ok = true;
@@ -340,14 +340,14 @@ import_lids(struct daemon *d, struct fm_error *err)
 static int
 open_store(struct daemon *d, struct fm_error *err)
 {
-	int rc = d->cli->dry_run ? store_open_to_read(d->conf->state_dir, &d->store, err)
-				 : store_open(d->conf->state_dir, &d->store, err);
+	int rc = d->cli->dry_run ? store_open_to_read(d->conf->daemon.state_dir, &d->store, err)
+				 : store_open(d->conf->daemon.state_dir, &d->store, err);
 
-	snprintf(d->plan_path, sizeof(d->plan_path), "%s/tables", d->conf->state_dir);
+	snprintf(d->plan_path, sizeof(d->plan_path), "%s/tables", d->conf->daemon.state_dir);
 	d->store_is_new = rc == 0 && store_mark(d->store) == 0;
 	if (rc == 0)
 		rc = daemon_open_isolated(d, err);
-	if (rc != 0 || d->conf->guid2lid.path == NULL)
+	if (rc != 0 || d->conf->addresses.guid2lid.path == NULL)
 		return rc;
 	return import_lids(d, err);
 }
@@ -355,22 +355,22 @@ open_store(struct daemon *d, struct fm_error *err)
 static int
 open_fabric(struct daemon *d, struct fm_error *err)
 {
-	struct txn_limits limits = { .timeout_ms = (uint32_t)d->conf->transaction_timeout_ms,
-		.n_retries = (uint8_t)d->conf->transaction_retries,
-		.window_max = (uint16_t)d->conf->max_smps,
-		.per_node_max = (uint16_t)d->conf->max_smps_per_node };
+	struct txn_limits limits = { .timeout_ms = (uint32_t)d->conf->transport.timeout_ms,
+		.n_retries = (uint8_t)d->conf->transport.retries,
+		.window_max = (uint16_t)d->conf->transport.max_smps,
+		.per_node_max = (uint16_t)d->conf->transport.max_smps_per_node };
 	struct local_port local;
-	int rc = transport_open(d->transports, d->conf->transport, &d->transport, err);
+	int rc = transport_open(d->transports, d->conf->transport.spec, &d->transport, err);
 
 	if (rc != 0)
 		return rc;
 	rc = d->transport->ops->local_port(d->transport, &local, err);
 	if (rc != 0)
 		return rc;
-	ha_init(&d->ha, local.port_guid, (uint8_t)d->conf->sm_priority, (uint64_t)d->conf->sm_key);
-	if (d->conf->sm_inactive && !d->cli->dry_run)
+	ha_init(&d->ha, local.port_guid, (uint8_t)d->conf->sm.priority, (uint64_t)d->conf->sm.key);
+	if (d->conf->sm.inactive && !d->cli->dry_run)
 		d->ha.state = WIRE_SM_NOT_ACTIVE;
-	d->txn = txn_new(d->transport, &limits, (uint64_t)d->conf->m_key);
+	d->txn = txn_new(d->transport, &limits, (uint64_t)d->conf->m_key.key);
 	if (d->txn == NULL)
 		return fm_fail(err, FM_E_RESOURCE,
 		    "no memory for transactions, or no random numbers for their TIDs");
@@ -391,8 +391,8 @@ start_sweeper(struct daemon *d, struct fm_error *err)
 		.store = d->store,
 		.ha = &d->ha,
 		.router = &d->router,
-		.chain = &d->conf->chain,
-		.regions = &d->conf->regions,
+		.chain = &d->conf->routing.chain,
+		.regions = &d->conf->regions.set,
 		.plan_path = d->plan_path,
 		.on_notice = daemon_on_notice,
 		.on_notice_arg = d };
@@ -473,7 +473,7 @@ daemon_init(struct daemon *d, const struct cli *cli, const struct transport_kind
 		return rc;
 	/* the store first: a child reads it, and is forked before there are threads */
 	if ((rc = open_store(d, err)) != 0 ||
-	    (rc = router_init(&d->router, (unsigned)d->conf->workers, err)) != 0)
+	    (rc = router_init(&d->router, (unsigned)d->conf->routing.workers, err)) != 0)
 		return rc;
 	d->router_ready = true;
 	if ((rc = open_fabric(d, err)) != 0 || (rc = start_sweeper(d, err)) != 0 ||

@@ -30,7 +30,7 @@ struct early {
 void
 daemon_nodes_path(const struct daemon *d, char *path, size_t size)
 {
-	snprintf(path, size, "%s/nodes", d->conf->state_dir);
+	snprintf(path, size, "%s/nodes", d->conf->daemon.state_dir);
 }
 
 static void
@@ -122,7 +122,7 @@ why_not_master(const struct daemon *d, const struct inv_port *own)
 		return "our own port names another master";
 	if (store_lid(d->store, own->guid) != i->lid)
 		return "our own port has another LID than the store";
-	if (d->conf->reassign_lids)
+	if (d->conf->addresses.reassign_lids)
 		return "LIDs are to be given anew";
 	if (store_untold(d->store))
 		return "hosts are to be told of other SLs";
@@ -138,7 +138,7 @@ load(struct daemon *d, const struct inv_port *own, const char **why, struct fm_e
 	struct sa_kept_source src = { .path = path,
 		.tables = d->plan_path,
 		.router = &d->router,
-		.chain_mark = d->conf->chain.mark,
+		.chain_mark = d->conf->routing.chain.mark,
 		.store = d->store,
 		.set = &set,
 		.own_guid = own->guid };

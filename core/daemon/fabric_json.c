@@ -141,7 +141,7 @@ find_region(
 	if (sw == FM_NONE)
 		return;
 	*region = p->sw_region == NULL ? REGION_DEFAULT
-				       : p->d->conf->regions.region[p->sw_region[sw]].name;
+				       : p->d->conf->regions.set.region[p->sw_region[sw]].name;
 	*engine = p->plan->engine;
 	r = p->plan->regions;
 	for (uint32_t i = 0; r != NULL && r->join != PLAN_WHOLE && i < r->n; i++)
@@ -212,7 +212,7 @@ node_json(const struct page *p, const struct inv_node *n, uint32_t n_troubles, c
 static int
 find_regions(struct page *p, struct fm_error *err)
 {
-	const struct region_set *set = &p->d->conf->regions;
+	const struct region_set *set = &p->d->conf->regions.set;
 	int rc;
 
 	if (p->plan == NULL || set->n_regions < 2)

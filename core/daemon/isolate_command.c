@@ -187,8 +187,8 @@ begin_trial(struct daemon *d, const struct wish *w, bool cuts_off, struct fm_err
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for a trial of other routes");
 	daemon_settings(d, &set);
 	q = (struct plan_request){ .set = &set.routing,
-		.chain = &d->conf->chain,
-		.regions = &d->conf->regions,
+		.chain = &d->conf->routing.chain,
+		.regions = &d->conf->regions.set,
 		.prev = plan,
 		/* as the sweep does it (core/sweep/routing.c) */
 		.anew = cuts_off ? PLAN_WITHOUT_PREV : PLAN_FROM_PREV,
@@ -357,7 +357,7 @@ make_set(const struct daemon *d, const char *what, struct wish *w, struct fm_err
 	const struct plan *plan = sweeper_plan(d->sweeper);
 	const struct isolated_places at = { .inv = sweeper_inventory(d->sweeper),
 		.snap = plan != NULL ? plan->snap : NULL,
-		.groups = d->conf->regions.groups,
+		.groups = d->conf->regions.set.groups,
 		.now = &d->isolated };
 	int rc = isolated_read(&at, what, w->restores, &w->named, err);
 
@@ -459,7 +459,8 @@ daemon_open_isolated(struct daemon *d, struct fm_error *err)
 {
 	int rc;
 
-	snprintf(d->isolated_path, sizeof(d->isolated_path), "%s/isolated", d->conf->state_dir);
+	snprintf(
+	    d->isolated_path, sizeof(d->isolated_path), "%s/isolated", d->conf->daemon.state_dir);
 	rc = isolated_load(d->isolated_path, &d->isolated, err);
 	if (rc == 0 && d->isolated.items.n > 0)
 		log_notice("daemon", "%zu isolated, as before: fmctl isolate lists them",

@@ -60,7 +60,7 @@ absent_json(const struct daemon *d, uint16_t pkey)
 	char text[24];
 
 	for (size_t i = 0;
-	     keys != NULL && partitions_named_port(d->conf->partitions, i, &guid, &of, &line);
+	     keys != NULL && partitions_named_port(d->conf->partitions.all, i, &guid, &of, &line);
 	     i++) {
 		if (of != pkey || port_pkeys_find(keys, guid).n > 0)
 			continue;
@@ -120,19 +120,19 @@ daemon_partitions_json(const struct daemon *d, const struct partition *wanted)
 		[PART_ENFORCE_IN] = "in",
 		[PART_ENFORCE_OUT] = "out",
 		[PART_ENFORCE_BOTH] = "both" };
-	const struct fm_file *file = &d->conf->partition_config_file;
+	const struct fm_file *file = &d->conf->partitions.file;
 	const struct partition *list;
 	json_t *partitions = json_array();
 	int n_enforcing, n_open;
 	size_t n;
 
 	count_ports(d, &n_enforcing, &n_open);
-	list = partitions_list(d->conf->partitions, &n);
+	list = partitions_list(d->conf->partitions.all, &n);
 	for (size_t i = 0; i < n; i++)
 		if (wanted == NULL || wanted->pkey == list[i].pkey)
 			json_array_append_new(
 			    partitions, partition_json(d, &list[i], wanted != NULL));
 	return json_pack("{s:s, s:s, s:i, s:i, s:o}", "file", file->path != NULL ? file->path : "",
-	    "enforce", file->path != NULL ? ways[d->conf->part_enforce] : "off", "enforcing_ports",
-	    n_enforcing, "open_ports", n_open, "partitions", partitions);
+	    "enforce", file->path != NULL ? ways[d->conf->partitions.enforce] : "off",
+	    "enforcing_ports", n_enforcing, "open_ports", n_open, "partitions", partitions);
 }

@@ -59,15 +59,15 @@ settings_of(const struct daemon *d, struct registry_settings *set)
 	const struct conf *c = d->conf;
 
 	registry_settings_default(set);
-	set->max_services = (uint32_t)c->max_services;
-	set->max_subscriptions = (uint32_t)c->max_subscriptions;
-	set->drop_subscriptions = c->drop_event_subscriptions;
+	set->max_services = (uint32_t)c->registry.max_services;
+	set->max_subscriptions = (uint32_t)c->registry.max_subscriptions;
+	set->drop_subscriptions = c->registry.drop_subscriptions;
 	set->groups.closed = d->registered->no_multicast;
-	set->groups.life = (uint8_t)c->path_life;
-	set->groups.max_joins = (uint32_t)c->max_joins;
-	set->groups.gid_prefix = (uint64_t)c->subnet_prefix;
-	set->groups.share_mlids = (uint16_t)c->ipv6_snm_mlids;
-	set->groups.share = c->ipv6_snm_mlids == 0 ? GROUPS_SHARE_NONE : GROUPS_SHARE_SOME;
+	set->groups.life = (uint8_t)c->sa.path_life;
+	set->groups.max_joins = (uint32_t)c->registry.max_joins;
+	set->groups.gid_prefix = (uint64_t)c->addresses.subnet_prefix;
+	set->groups.share_mlids = (uint16_t)c->registry.ipv6_snm_mlids;
+	set->groups.share = c->registry.ipv6_snm_mlids == 0 ? GROUPS_SHARE_NONE : GROUPS_SHARE_SOME;
 }
 
 int
@@ -79,7 +79,7 @@ daemon_open_registry(struct daemon *d, struct fm_error *err)
 	if (r == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for what hosts register");
 	d->registered = r;
-	r->no_multicast = d->conf->disable_multicast;
+	r->no_multicast = d->conf->registry.disable_multicast;
 	settings_of(d, &set);
 	r->registry = registry_new(&set);
 	if (r->registry == NULL) {
@@ -331,7 +331,7 @@ daemon_keep_groups(struct daemon *d)
 	struct keep_job *j;
 	size_t n;
 
-	groups = partitions_groups(d->conf->partitions, &n);
+	groups = partitions_groups(d->conf->partitions.all, &n);
 	j = malloc(sizeof(*j) + n * sizeof(j->group[0]));
 	if (j != NULL) {
 		settings_of(d, &j->set);

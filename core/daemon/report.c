@@ -404,7 +404,7 @@ report_failure(struct daemon *d, const struct sweep_report *r)
 		if (d->ha.state == WIRE_SM_NOT_ACTIVE) {
 			events_add(d->events, FM_LOG_NOTICE, "ha", NULL,
 			    "not active (%s): nothing is written",
-			    d->conf->sm_inactive ? "sm_inactive = yes" : "told so by a master");
+			    d->conf->sm.inactive ? "sm_inactive = yes" : "told so by a master");
 			break;
 		}
 		events_add(d->events, d->cli->once ? FM_LOG_ERR : FM_LOG_NOTICE, "ha", NULL,

@@ -20,9 +20,9 @@
 static struct route_settings
 routing_of(const struct conf *c)
 {
-	return (struct route_settings){ .n_vls = (uint8_t)c->n_vls,
-		.sl_model = (enum verify_sl_model)c->sl_model,
-		.ar_max_groups = c->ar_enable ? (uint16_t)c->ar_max_groups : 0 };
+	return (struct route_settings){ .n_vls = (uint8_t)c->routing.n_vls,
+		.sl_model = (enum verify_sl_model)c->routing.sl_model,
+		.ar_max_groups = c->ar.enable ? (uint16_t)c->ar.max_groups : 0 };
 }
 
 void
@@ -31,56 +31,56 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	const struct conf *c = d->conf;
 
 	sweep_settings_default(s);
-	s->m_key = (uint64_t)c->m_key;
-	s->port_keys = &c->port_m_keys;
-	s->m_key_lease_s = (uint16_t)c->m_key_lease_period_s;
-	s->m_key_protect = (uint8_t)c->m_key_protection_level;
-	s->gid_prefix = (uint64_t)c->subnet_prefix;
-	s->sm_priority = (uint8_t)c->sm_priority;
-	s->sm_key = (uint64_t)c->sm_key;
-	s->sm_sl = (uint8_t)c->sm_sl;
-	s->ca_lmc = (uint8_t)c->lmc;
-	s->switch_lmc = (uint8_t)c->switch_lmc;
-	s->subnet_timeout = (uint8_t)c->subnet_timeout;
-	s->life_time = (uint8_t)c->packet_life_time;
-	s->hoq_life = (uint8_t)c->head_of_queue_lifetime;
-	s->leaf_hoq_life = (uint8_t)c->leaf_head_of_queue_lifetime;
-	s->vl_stall = (uint8_t)c->vl_stall_count;
-	s->leaf_vl_stall = (uint8_t)c->leaf_vl_stall_count;
-	s->max_op_vls = (uint8_t)(c->max_op_vls + 1);
-	s->link_speed = (uint8_t)c->force_link_speed;
-	s->link_speed_ext = (uint8_t)c->force_link_speed_ext;
-	s->link_width = (uint8_t)c->force_link_width;
-	s->phys_errors = (uint8_t)c->local_phy_errors_threshold;
-	s->overrun_errors = (uint8_t)c->overrun_errors_threshold;
-	s->n_retries = (uint8_t)c->transaction_retries;
-	s->poll_ms = c->sminfo_polling_timeout_ms;
+	s->m_key = (uint64_t)c->m_key.key;
+	s->port_keys = &c->m_key.of_ports;
+	s->m_key_lease_s = (uint16_t)c->m_key.lease_period_s;
+	s->m_key_protect = (uint8_t)c->m_key.protection_level;
+	s->gid_prefix = (uint64_t)c->addresses.subnet_prefix;
+	s->sm_priority = (uint8_t)c->sm.priority;
+	s->sm_key = (uint64_t)c->sm.key;
+	s->sm_sl = (uint8_t)c->sm.sl;
+	s->ca_lmc = (uint8_t)c->addresses.lmc;
+	s->switch_lmc = (uint8_t)c->addresses.switch_lmc;
+	s->subnet_timeout = (uint8_t)c->ports.subnet_timeout;
+	s->life_time = (uint8_t)c->ports.packet_life_time;
+	s->hoq_life = (uint8_t)c->ports.head_of_queue_lifetime;
+	s->leaf_hoq_life = (uint8_t)c->ports.leaf_head_of_queue_lifetime;
+	s->vl_stall = (uint8_t)c->ports.vl_stall_count;
+	s->leaf_vl_stall = (uint8_t)c->ports.leaf_vl_stall_count;
+	s->max_op_vls = (uint8_t)(c->ports.max_op_vls + 1);
+	s->link_speed = (uint8_t)c->ports.force_link_speed;
+	s->link_speed_ext = (uint8_t)c->ports.force_link_speed_ext;
+	s->link_width = (uint8_t)c->ports.force_link_width;
+	s->phys_errors = (uint8_t)c->ports.local_phy_errors_threshold;
+	s->overrun_errors = (uint8_t)c->ports.overrun_errors_threshold;
+	s->n_retries = (uint8_t)c->transport.retries;
+	s->poll_ms = c->sm.polling_timeout_ms;
 	s->own_port_ms = d->cli->once || d->cli->dry_run ? 0
 	    : s->poll_ms < LOOK_MOST_MS			 ? s->poll_ms
 							 : LOOK_MOST_MS;
-	s->silent_polls_max = (uint32_t)c->polling_retry_number;
-	s->sm_patience_ms = c->sm_patience_ms;
-	s->ignore_other_sms = c->ignore_other_sm;
-	s->allowed_sms = c->allowed_sms;
-	s->n_allowed_sms = c->n_allowed_sms;
-	s->names = c->names;
-	s->qos = c->qos;
-	s->partitions = c->partitions;
-	s->part_enforce = (enum part_enforce)c->part_enforce;
-	s->keep_pkey_indexes = c->keep_pkey_indexes;
+	s->silent_polls_max = (uint32_t)c->sm.polling_retries;
+	s->sm_patience_ms = c->sm.patience_ms;
+	s->ignore_other_sms = c->sm.ignore_others;
+	s->allowed_sms = c->sm.allowed;
+	s->n_allowed_sms = c->sm.n_allowed;
+	s->names = c->names.map;
+	s->qos = c->qos.tables;
+	s->partitions = c->partitions.all;
+	s->part_enforce = (enum part_enforce)c->partitions.enforce;
+	s->keep_pkey_indexes = c->partitions.keep_indexes;
 	s->routing = routing_of(c);
-	s->reassign_lids = c->reassign_lids;
-	s->lid_linger_ms = c->lid_linger_ms;
-	s->drain = (enum plan_drain)c->drain;
-	s->rebalance = (enum plan_rebalance)c->rebalance;
-	s->packet_life_ms = c->packet_life_ms;
-	s->sweep_interval_ms = c->sweep_interval_ms;
-	s->audit_ms = c->audit_ms;
-	s->client_reregister = c->client_reregister;
-	s->babbling_ports_stop = c->babbling_port_policy;
-	s->always_heavy = c->force_heavy_sweep;
-	s->on_trap = c->sweep_on_trap;
-	s->lid_smps = c->lid_routed_smps;
+	s->reassign_lids = c->addresses.reassign_lids;
+	s->lid_linger_ms = c->addresses.lid_linger_ms;
+	s->drain = (enum plan_drain)c->transition.drain;
+	s->rebalance = (enum plan_rebalance)c->transition.rebalance;
+	s->packet_life_ms = c->transition.packet_life_ms;
+	s->sweep_interval_ms = c->sweep.interval_ms;
+	s->audit_ms = c->sweep.audit_ms;
+	s->client_reregister = c->ports.client_reregister;
+	s->babbling_ports_stop = c->sweep.babbling_port_policy;
+	s->always_heavy = c->sweep.force_heavy;
+	s->on_trap = c->sweep.on_trap;
+	s->lid_smps = c->sweep.lid_routed_smps;
 	s->isolated = &d->isolated;
 	s->dry_run = d->cli->dry_run;
 }
@@ -90,17 +90,17 @@ daemon_dump_dir(const struct daemon *d)
 {
 	if (d->cli->dump_dir != NULL)
 		return d->cli->dump_dir;
-	return *d->conf->dump_files_dir != '\0' ? d->conf->dump_files_dir : NULL;
+	return *d->conf->daemon.dump_files_dir != '\0' ? d->conf->daemon.dump_files_dir : NULL;
 }
 
 int
 daemon_open_files(const struct conf *c, struct fm_error *err)
 {
-	int rc = *c->dump_files_dir != '\0' ? dump_open(c->dump_files_dir, err) : 0;
+	int rc = *c->daemon.dump_files_dir != '\0' ? dump_open(c->daemon.dump_files_dir, err) : 0;
 
 	if (rc != 0)
 		return fm_context(err, "dump_files_dir");
-	if (fm_log_open(c->log_file, (uint64_t)c->log_max_size_mib << 20, err) != 0)
+	if (fm_log_open(c->log.file, (uint64_t)c->log.max_size_mib << 20, err) != 0)
 		return fm_context(err, "log_file");
 	return 0;
 }
@@ -108,10 +108,10 @@ daemon_open_files(const struct conf *c, struct fm_error *err)
 void
 daemon_apply_conf(struct daemon *d)
 {
-	fm_log_set_level((enum fm_log_level)d->conf->log_level);
-	fm_log_set_debug(d->conf->debug);
-	d->ha.priority = (uint8_t)d->conf->sm_priority;
-	d->ha.sm_key = (uint64_t)d->conf->sm_key;
+	fm_log_set_level((enum fm_log_level)d->conf->log.level);
+	fm_log_set_debug(d->conf->log.debug);
+	d->ha.priority = (uint8_t)d->conf->sm.priority;
+	d->ha.sm_key = (uint64_t)d->conf->sm.key;
 }
 
 int
@@ -133,13 +133,13 @@ daemon_take_conf(struct daemon *d, struct conf *fresh)
 {
 	struct sweep_settings set;
 
-	if (d->conf->sm_inactive && !fresh->sm_inactive)
+	if (d->conf->sm.inactive && !fresh->sm.inactive)
 		ha_activate(&d->ha);
 	conf_put(d->conf);
 	d->conf = fresh;
 	daemon_apply_conf(d);
 	daemon_settings(d, &set);
-	sweeper_configure(d->sweeper, &set, &d->conf->chain, &d->conf->regions);
+	sweeper_configure(d->sweeper, &set, &d->conf->routing.chain, &d->conf->regions.set);
 	sweeper_request(d->sweeper, SWEEP_HEAVY, "reload");
 	events_add(d->events, FM_LOG_NOTICE, "daemon", NULL, "the configuration has been reloaded");
 	daemon_wake(d);
@@ -153,10 +153,12 @@ judge_moves(struct daemon *d, struct conf *fresh, enum reload_moves how, struct 
 	struct sweep_lid_moves m;
 	int rc;
 
-	if (how == RELOAD_MOVE || (fresh->lmc == c->lmc && fresh->switch_lmc == c->switch_lmc))
+	if (how == RELOAD_MOVE ||
+	    (fresh->addresses.lmc == c->addresses.lmc &&
+		fresh->addresses.switch_lmc == c->addresses.switch_lmc))
 		return 0;
-	rc =
-	    sweeper_lid_moves(d->sweeper, (uint8_t)fresh->lmc, (uint8_t)fresh->switch_lmc, &m, err);
+	rc = sweeper_lid_moves(d->sweeper, (uint8_t)fresh->addresses.lmc,
+	    (uint8_t)fresh->addresses.switch_lmc, &m, err);
 	if (rc != 0 || m.n == 0)
 		return rc;
 	if (how == RELOAD_REFUSE)
@@ -164,13 +166,15 @@ judge_moves(struct daemon *d, struct conf *fresh, enum reload_moves how, struct 
 		    "lmc = %d, switch_lmc = %d would move the LIDs of %u ports, of %s%s, which "
 		    "lose "
 		    "their connections: fmctl reload --yes moves them",
-		    (int)fresh->lmc, (int)fresh->switch_lmc, m.n, m.names, m.n > 3 ? ", ..." : "");
+		    (int)fresh->addresses.lmc, (int)fresh->addresses.switch_lmc, m.n, m.names,
+		    m.n > 3 ? ", ..." : "");
 	events_add(d->events, FM_LOG_WARN, "daemon", NULL,
 	    "the LIDs of %u ports, of %s%s, stay as they are, and so do lmc = %d and switch_lmc = "
 	    "%d: fmctl reload --yes moves them",
-	    m.n, m.names, m.n > 3 ? ", ..." : "", (int)c->lmc, (int)c->switch_lmc);
-	fresh->lmc = c->lmc;
-	fresh->switch_lmc = c->switch_lmc;
+	    m.n, m.names, m.n > 3 ? ", ..." : "", (int)c->addresses.lmc,
+	    (int)c->addresses.switch_lmc);
+	fresh->addresses.lmc = c->addresses.lmc;
+	fresh->addresses.switch_lmc = c->addresses.switch_lmc;
 	return 0;
 }
 
@@ -179,7 +183,7 @@ static int
 judge(struct daemon *d, struct conf *fresh, enum reload_moves how, struct fm_error *err)
 {
 	const struct plan *p = sweeper_plan(d->sweeper);
-	int rc = p != NULL ? regions_check(&fresh->regions, p->snap, err) : 0;
+	int rc = p != NULL ? regions_check(&fresh->regions.set, p->snap, err) : 0;
 
 	return rc != 0 ? rc : judge_moves(d, fresh, how, err);
 }
@@ -213,7 +217,8 @@ wants_trial(const struct daemon *d, const struct conf *fresh, enum reload_moves 
 {
 	const struct plan *p = sweeper_plan(d->sweeper);
 
-	return how != RELOAD_MOVE && !fresh->fallback && fresh->chain.mark != d->conf->chain.mark &&
+	return how != RELOAD_MOVE && !fresh->routing.fallback &&
+	    fresh->routing.chain.mark != d->conf->routing.chain.mark &&
 	    d->ha.state == WIRE_SM_MASTER && d->worker != NULL && p != NULL && p->tables != NULL;
 }
 
@@ -225,13 +230,13 @@ begin_trial(struct daemon *d, struct conf *fresh, struct fm_error *err)
 	struct route_settings set = routing_of(fresh);
 	struct plan_request q = { .snap = p->snap,
 		.set = &set,
-		.chain = &fresh->chain,
-		.regions = &fresh->regions,
+		.chain = &fresh->routing.chain,
+		.regions = &fresh->regions.set,
 		.prev = p,
 		.anew = PLAN_BY_CHAIN,
 		.now_ms = d->transport->ops->now_ns(d->transport) / 1000000,
-		.linger_ms = fresh->lid_linger_ms,
-		.drain = (enum plan_drain)fresh->drain,
+		.linger_ms = fresh->addresses.lid_linger_ms,
+		.drain = (enum plan_drain)fresh->transition.drain,
 		.rebalance = PLAN_REBALANCE_NEVER };
 	struct reloading *r = calloc(1, sizeof(*r));
 

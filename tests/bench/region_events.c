@@ -145,8 +145,8 @@ static struct plan *
 plan_of(struct site *s, struct snapshot *snap, struct plan *prev)
 {
 	struct plan_request q = { .snap = snap,
-		.chain = &s->conf->chain,
-		.regions = &s->conf->regions,
+		.chain = &s->conf->routing.chain,
+		.regions = &s->conf->regions.set,
 		.sw_region = s->sw_region,
 		.prev = prev,
 		.linger_ms = 1000,
@@ -185,17 +185,17 @@ open_site(struct site *s, const char *path, const char *words, uint64_t seed)
 	memset(s, 0, sizeof(*s));
 	if (conf_load(&source, &engines, &s->conf, &err) != 0)
 		die(path, &err);
-	view.n_vls = (uint8_t)s->conf->n_vls;
+	view.n_vls = (uint8_t)s->conf->routing.n_vls;
 	if (generate_words(words, &s->nl, &err) != 0 ||
 	    netlist_snapshot(&s->nl, &view, &s->whole, &err) != 0 ||
 	    router_init(&s->router, 2, &err) != 0)
 		die(words, &err);
 	s->router.set.n_vls = view.n_vls;
-	s->router.set.sl_model = (enum verify_sl_model)s->conf->sl_model;
+	s->router.set.sl_model = (enum verify_sl_model)s->conf->routing.sl_model;
 	s->router.check_repairs = getenv("FMD_TIME") == NULL;
 	s->sw_region = calloc(s->whole->fab.n_switches + 1, sizeof(*s->sw_region));
 	s->cut = calloc(FM_BITSET_WORDS(s->whole->fab.n_links) + 1, sizeof(*s->cut));
-	if (regions_resolve(&s->conf->regions, s->whole, true, s->sw_region, &err) != 0)
+	if (regions_resolve(&s->conf->regions.set, s->whole, true, s->sw_region, &err) != 0)
 		die(path, &err);
 	cut_some(s, seed);
 	loss.links = s->cut;

@@ -147,7 +147,7 @@ dial(int *fd)
 
 	leave(fd);
 	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	snprintf(to.sun_path, sizeof(to.sun_path), "%s", d.conf->control_socket);
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s", d.conf->daemon.control_socket);
 	if (*fd < 0 || connect(*fd, (const struct sockaddr *)&to, sizeof(to)) != 0)
 		leave(fd); /* as many wait as may */
 }

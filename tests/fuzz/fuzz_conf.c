@@ -31,7 +31,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(rc == 0 || err.msg[0] != '\0');
 	if (rc == 0)
 		must((rc = regions_check(
-			  &conf->regions, fuzz_fabric("pgft 2 2,3 1,2 1,1"), &err)) == 0 ||
+			  &conf->regions.set, fuzz_fabric("pgft 2 2,3 1,2 1,1"), &err)) == 0 ||
 		    (rc == FM_E_CONFIG && err.msg[0] != '\0'));
 	conf_put(conf);
 	close(fd);

@@ -292,19 +292,20 @@ START_TEST(defaults)
 
 	folder_write(folder, "fmd.conf", "");
 	c = load(NULL, 0);
-	ck_assert_int_eq(c->sweep_interval_ms, 10000);
-	ck_assert_int_eq(c->audit_ms, 3600000);
-	ck_assert_int_eq(c->subnet_timeout, 18);
-	ck_assert_int_eq(c->leaf_head_of_queue_lifetime, 16);
-	ck_assert_uint_eq((uint64_t)c->subnet_prefix, UINT64_C(0xfe80000000000000));
-	ck_assert_int_eq(c->sm_key, 1);
-	ck_assert_int_eq(c->max_op_vls, 4);
-	ck_assert_str_eq(c->state_dir, STATE_DIR);
-	ck_assert_str_eq(c->control_socket, RUN_DIR "/fmd.sock");
-	ck_assert_uint_eq(c->chain.n_entries, 0); /* none of the default chain is installed here */
-	ck_assert(c->chain.fallback);
-	ck_assert(!c->chain.allow_credit_loops);
-	ck_assert_ptr_null(c->guid2lid.path);
+	ck_assert_int_eq(c->sweep.interval_ms, 10000);
+	ck_assert_int_eq(c->sweep.audit_ms, 3600000);
+	ck_assert_int_eq(c->ports.subnet_timeout, 18);
+	ck_assert_int_eq(c->ports.leaf_head_of_queue_lifetime, 16);
+	ck_assert_uint_eq((uint64_t)c->addresses.subnet_prefix, UINT64_C(0xfe80000000000000));
+	ck_assert_int_eq(c->sm.key, 1);
+	ck_assert_int_eq(c->ports.max_op_vls, 4);
+	ck_assert_str_eq(c->daemon.state_dir, STATE_DIR);
+	ck_assert_str_eq(c->daemon.control_socket, RUN_DIR "/fmd.sock");
+	ck_assert_uint_eq(
+	    c->routing.chain.n_entries, 0); /* none of the default chain is installed here */
+	ck_assert(c->routing.chain.fallback);
+	ck_assert(!c->routing.chain.allow_credit_loops);
+	ck_assert_ptr_null(c->addresses.guid2lid.path);
 	conf_put(c);
 }
 END_TEST
@@ -321,11 +322,11 @@ START_TEST(later_values_win)
 	folder_write(folder, "conf.d/10.conf", "sm_priority = 2\nswitch_lmc = 2\n");
 	folder_write(folder, "conf.d/30.conf~", "sm_priority = 4\n");
 	c = load(cli, 2);
-	ck_assert_int_eq(c->lmc, 3);
-	ck_assert_int_eq(c->switch_lmc, 2);
-	ck_assert_int_eq(c->sm_priority, 3);
-	ck_assert(c->chain.allow_credit_loops);
-	ck_assert_str_eq(c->control_socket, "/tmp/state/fmd.sock");
+	ck_assert_int_eq(c->addresses.lmc, 3);
+	ck_assert_int_eq(c->addresses.switch_lmc, 2);
+	ck_assert_int_eq(c->sm.priority, 3);
+	ck_assert(c->routing.chain.allow_credit_loops);
+	ck_assert_str_eq(c->daemon.control_socket, "/tmp/state/fmd.sock");
 	conf_put(c);
 }
 END_TEST
@@ -345,7 +346,7 @@ START_TEST(port_by_guid)
 		folder_write(folder, "fmd.conf", rows[i].text);
 		c = load(NULL, 0);
 
-		ck_assert_str_eq(c->transport, rows[i].transport);
+		ck_assert_str_eq(c->transport.spec, rows[i].transport);
 		conf_put(c);
 	}
 }
@@ -358,7 +359,7 @@ START_TEST(none_is_the_defaults)
 	struct fm_error err;
 
 	ck_assert_msg(conf_load(&source, &engines, &c, &err) == 0, "%s", err.msg);
-	ck_assert_int_eq(c->lmc, 0);
+	ck_assert_int_eq(c->addresses.lmc, 0);
 	conf_put(c);
 }
 END_TEST
@@ -392,14 +393,14 @@ START_TEST(chain_and_sections)
 	    "good 'pods' { max_hops = 9 }\n"
 	    "chain = { \"fine:pods\", \"good\", good:pods }\n");
 	c = load(NULL, 0);
-	ck_assert_uint_eq(c->chain.n_entries, 3);
-	ck_assert_str_eq(c->chain.entries[0].name, "fine:pods");
-	ck_assert_str_eq(c->chain.entries[0].engine->name, "good");
-	ck_assert_ptr_eq(c->chain.entries[0].values, c->chain.entries[2].values);
-	ck_assert_ptr_nonnull(c->chain.entries[1].values);
-	ck_assert_ptr_ne(c->chain.entries[0].values, c->chain.entries[1].values);
-	ck_assert_int_eq(c->chain.entries[1].time_limit_ms, 60000);
-	ck_assert_str_eq(c->chain_text, "fine:pods, good, good:pods");
+	ck_assert_uint_eq(c->routing.chain.n_entries, 3);
+	ck_assert_str_eq(c->routing.chain.entries[0].name, "fine:pods");
+	ck_assert_str_eq(c->routing.chain.entries[0].engine->name, "good");
+	ck_assert_ptr_eq(c->routing.chain.entries[0].values, c->routing.chain.entries[2].values);
+	ck_assert_ptr_nonnull(c->routing.chain.entries[1].values);
+	ck_assert_ptr_ne(c->routing.chain.entries[0].values, c->routing.chain.entries[1].values);
+	ck_assert_int_eq(c->routing.chain.entries[1].time_limit_ms, 60000);
+	ck_assert_str_eq(c->routing.chain_text, "fine:pods, good, good:pods");
 	ck_assert_str_eq(warned, "");
 	conf_put(c);
 }
@@ -531,7 +532,7 @@ START_TEST(generated_file_is_the_defaults)
 		else if (row->type == FM_OPT_BOOL)
 			ck_assert_int_eq(*(const bool *)x, *(const bool *)y);
 	}
-	ck_assert_str_eq(c->transport, d->transport);
+	ck_assert_str_eq(c->transport.spec, d->transport.spec);
 	conf_put(c);
 	conf_put(d);
 }
@@ -544,37 +545,37 @@ START_TEST(adaptive_routing_section)
 
 	folder_write(folder, "fmd.conf", "lmc = 1\n");
 	c = load(NULL, 0);
-	ck_assert(!c->ar_enable && !c->ar_fine_grained && !c->ar_lost_route_only);
-	ck_assert_int_eq(c->ar_algorithm, CONF_AR_GREEDY_RANDOM);
-	ck_assert_int_eq(c->ar_frequency, 0);
-	ck_assert_int_eq(c->ar_threshold, 3);
-	ck_assert_int_eq(c->ar_max_groups, 256);
+	ck_assert(!c->ar.enable && !c->ar.fine_grained && !c->ar.lost_route_only);
+	ck_assert_int_eq(c->ar.algorithm, CONF_AR_GREEDY_RANDOM);
+	ck_assert_int_eq(c->ar.frequency, 0);
+	ck_assert_int_eq(c->ar.threshold, 3);
+	ck_assert_int_eq(c->ar.max_groups, 256);
 	conf_put(c);
 	folder_write(folder, "fmd.conf",
 	    "adaptive_routing {\n\tenable = yes\n\tfine_grained = yes\n\tlost_route_only = yes\n"
 	    "\talgorithm = greedy\n\tfrequency = 7\n\tthreshold = 0\n\tmax_groups = 12\n}\n");
 	c = load(NULL, 0);
-	ck_assert(c->ar_enable && c->ar_fine_grained && c->ar_lost_route_only);
-	ck_assert_int_eq(c->ar_algorithm, CONF_AR_GREEDY);
-	ck_assert_int_eq(c->ar_frequency, 7);
-	ck_assert_int_eq(c->ar_threshold, 0);
-	ck_assert_int_eq(c->ar_max_groups, 12);
+	ck_assert(c->ar.enable && c->ar.fine_grained && c->ar.lost_route_only);
+	ck_assert_int_eq(c->ar.algorithm, CONF_AR_GREEDY);
+	ck_assert_int_eq(c->ar.frequency, 7);
+	ck_assert_int_eq(c->ar.threshold, 0);
+	ck_assert_int_eq(c->ar.max_groups, 12);
 	conf_put(c);
 	folder_write(folder, "fmd.conf",
 	    "AdaptiveRouting { Enable = 1 FineGrained = 1 LostRouteOnly = 0 Algorithm = 0\n"
 	    "ARFrequency = 4 Threshold = 6 }\n");
 	c = load(NULL, 0);
-	ck_assert(c->ar_enable && c->ar_fine_grained && !c->ar_lost_route_only);
-	ck_assert_int_eq(c->ar_algorithm, CONF_AR_RANDOM);
-	ck_assert_int_eq(c->ar_frequency, 4);
-	ck_assert_int_eq(c->ar_threshold, 6);
+	ck_assert(c->ar.enable && c->ar.fine_grained && !c->ar.lost_route_only);
+	ck_assert_int_eq(c->ar.algorithm, CONF_AR_RANDOM);
+	ck_assert_int_eq(c->ar.frequency, 4);
+	ck_assert_int_eq(c->ar.threshold, 6);
 	conf_put(c);
 	folder_write(
 	    folder, "conf.d/ar.conf", "adaptive_routing { threshold = 1 algorithm = 1 }\n");
 	c = load(NULL, 0);
-	ck_assert_int_eq(c->ar_threshold, 1);
-	ck_assert_int_eq(c->ar_algorithm, CONF_AR_GREEDY);
-	ck_assert_int_eq(c->ar_frequency, 4);
+	ck_assert_int_eq(c->ar.threshold, 1);
+	ck_assert_int_eq(c->ar.algorithm, CONF_AR_GREEDY);
+	ck_assert_int_eq(c->ar.frequency, 4);
 	conf_put(c);
 }
 END_TEST
@@ -588,11 +589,11 @@ START_TEST(time_limit_of_an_entry)
 	    "good \"a\" { time_limit = 250ms }\ngood \"b\" { time_limit = 0 }\n"
 	    "good \"c\" { max_hops = 3 }\n");
 	c = load(NULL, 0);
-	ck_assert_uint_eq(c->chain.n_entries, 4);
-	ck_assert_int_eq(c->chain.entries[0].time_limit_ms, 7000);
-	ck_assert_int_eq(c->chain.entries[1].time_limit_ms, 250);
-	ck_assert_int_eq(c->chain.entries[2].time_limit_ms, 0);
-	ck_assert_int_eq(c->chain.entries[3].time_limit_ms, 7000);
+	ck_assert_uint_eq(c->routing.chain.n_entries, 4);
+	ck_assert_int_eq(c->routing.chain.entries[0].time_limit_ms, 7000);
+	ck_assert_int_eq(c->routing.chain.entries[1].time_limit_ms, 250);
+	ck_assert_int_eq(c->routing.chain.entries[2].time_limit_ms, 0);
+	ck_assert_int_eq(c->routing.chain.entries[3].time_limit_ms, 7000);
 	conf_put(c);
 }
 END_TEST

@@ -299,16 +299,16 @@ START_TEST(a_typical_file)
 	folder_write(folder, "fmd.conf", text);
 	free(text);
 	ck_assert_msg(conf_load(&source, &engines, &conf, &err) == 0, "%s", err.msg);
-	ck_assert_str_eq(conf->chain_text, "fattree");
-	ck_assert_int_eq(conf->lmc, 2);
-	ck_assert_int_eq(conf->sm_priority, 4);
-	ck_assert_int_eq(conf->sweep_interval_ms, 60000);
-	ck_assert_int_eq(conf->packet_life_time, 14);
-	ck_assert_int_eq(conf->leaf_head_of_queue_lifetime, 10);
-	ck_assert_int_eq(conf->transaction_retries, 4);
-	ck_assert(conf->ar_enable);
-	ck_assert_int_eq(conf->ar_threshold, 5);
-	ck_assert_int_eq(conf->subnet_prefix, (int64_t)0xfe80000000001001);
+	ck_assert_str_eq(conf->routing.chain_text, "fattree");
+	ck_assert_int_eq(conf->addresses.lmc, 2);
+	ck_assert_int_eq(conf->sm.priority, 4);
+	ck_assert_int_eq(conf->sweep.interval_ms, 60000);
+	ck_assert_int_eq(conf->ports.packet_life_time, 14);
+	ck_assert_int_eq(conf->ports.leaf_head_of_queue_lifetime, 10);
+	ck_assert_int_eq(conf->transport.retries, 4);
+	ck_assert(conf->ar.enable);
+	ck_assert_int_eq(conf->ar.threshold, 5);
+	ck_assert_int_eq(conf->addresses.subnet_prefix, (int64_t)0xfe80000000001001);
 	conf_put(conf);
 }
 END_TEST

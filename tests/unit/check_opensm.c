@@ -190,14 +190,14 @@ START_TEST(the_default_file_says_nothing)
 	write_default_file(text, sizeof(text));
 	conf = load(text);
 	ck_assert_str_eq(said, "");
-	ck_assert_uint_eq(conf->chain.mark, none->chain.mark);
-	ck_assert_int_eq(conf->lmc, none->lmc);
-	ck_assert_int_eq(conf->max_op_vls, none->max_op_vls);
-	ck_assert_int_eq(conf->max_smps, none->max_smps);
-	ck_assert_int_eq(conf->sm_key, none->sm_key);
-	ck_assert_ptr_null(conf->partition_config_file.path);
-	ck_assert_ptr_null(conf->guid2lid.path);
-	ck_assert_ptr_null(conf->qos);
+	ck_assert_uint_eq(conf->routing.chain.mark, none->routing.chain.mark);
+	ck_assert_int_eq(conf->addresses.lmc, none->addresses.lmc);
+	ck_assert_int_eq(conf->ports.max_op_vls, none->ports.max_op_vls);
+	ck_assert_int_eq(conf->transport.max_smps, none->transport.max_smps);
+	ck_assert_int_eq(conf->sm.key, none->sm.key);
+	ck_assert_ptr_null(conf->partitions.file.path);
+	ck_assert_ptr_null(conf->addresses.guid2lid.path);
+	ck_assert_ptr_null(conf->qos.tables);
 	conf_put(conf);
 	conf_put(none);
 }
@@ -384,10 +384,10 @@ START_TEST(files_by_default_count_where_they_are)
 	    folder, folder, folder);
 	conf = load(text);
 	snprintf(path, sizeof(path), "%s/partitions.conf", folder);
-	ck_assert_str_eq(conf->partition_config_file.path, path);
-	ck_assert_ptr_null(conf->qos_policy_file.path); /* qos is FALSE */
+	ck_assert_str_eq(conf->partitions.file.path, path);
+	ck_assert_ptr_null(conf->qos.policy_file.path); /* qos is FALSE */
 	snprintf(path, sizeof(path), "%s/guid2lid", folder);
-	ck_assert_str_eq(conf->guid2lid.path, path);
+	ck_assert_str_eq(conf->addresses.guid2lid.path, path);
 	ck_assert_str_eq(said, "");
 	conf_put(conf);
 }
@@ -530,10 +530,10 @@ START_TEST(a_byte_order_mark_is_no_key)
 {
 	struct conf *conf = load("\xef\xbb\xbf# ours\r\nsm_priority 5\r\n");
 
-	ck_assert_int_eq(conf->sm_priority, 5);
+	ck_assert_int_eq(conf->sm.priority, 5);
 	conf_put(conf);
 	conf = load("\xef\xbb\xbfsm_priority = 6\n");
-	ck_assert_int_eq(conf->sm_priority, 6);
+	ck_assert_int_eq(conf->sm.priority, 6);
 	conf_put(conf);
 	ck_assert_str_eq(imported("\xef\xbb\xbflmc 1\n"), "lmc = 1");
 	folder_write(folder, "partitions.conf",
@@ -551,7 +551,7 @@ START_TEST(a_relative_path_is_beside_the_file)
 	folder_write(folder, "partitions.conf", "Default=0x7fff, ipoib : ALL=full, SELF=full;\n");
 	conf = load("partition_config_file partitions.conf\n");
 	snprintf(path, sizeof(path), "%s/partitions.conf", folder);
-	ck_assert_str_eq(conf->partition_config_file.path, path);
+	ck_assert_str_eq(conf->partitions.file.path, path);
 	conf_put(conf);
 }
 END_TEST
@@ -576,11 +576,11 @@ START_TEST(keys_of_the_cache)
 
 	folder_write(folder, "guid2mkey", "0x0000000000000021 0x00000000000000a1\n\n");
 	conf = load("lmc 1\n");
-	ck_assert_uint_eq(guid2mkey_find(&conf->port_m_keys, 0x21), 0xa1);
+	ck_assert_uint_eq(guid2mkey_find(&conf->m_key.of_ports, 0x21), 0xa1);
 	conf_put(conf);
 	conf = load("lmc 1\nm_key_lookup FALSE\n");
-	ck_assert_uint_eq(guid2mkey_find(&conf->port_m_keys, 0x21), 0);
-	ck_assert_ptr_null(conf->guid2mkey.path);
+	ck_assert_uint_eq(guid2mkey_find(&conf->m_key.of_ports, 0x21), 0);
+	ck_assert_ptr_null(conf->m_key.guid2mkey.path);
 	conf_put(conf);
 	ck_assert_str_eq(said, "");
 }
@@ -714,13 +714,13 @@ START_TEST(the_import_means_the_same)
 	ck_assert_msg(conf_import_opensm(conf_path, &engines, f, &err) == 0, "%s", err.msg);
 	fclose(f);
 	b = load_source(&(struct conf_source){ .path = fmd_path });
-	ck_assert_uint_eq(a->chain.mark, b->chain.mark);
-	ck_assert_int_eq(b->lmc, 1);
-	ck_assert_int_eq(a->max_op_vls, b->max_op_vls);
-	ck_assert_int_eq(a->sweep_interval_ms, b->sweep_interval_ms);
-	ck_assert_int_eq(a->m_key, b->m_key);
-	ck_assert_int_eq(a->packet_life_time, b->packet_life_time);
-	ck_assert_mem_eq(a->qos, b->qos, sizeof(*a->qos));
+	ck_assert_uint_eq(a->routing.chain.mark, b->routing.chain.mark);
+	ck_assert_int_eq(b->addresses.lmc, 1);
+	ck_assert_int_eq(a->ports.max_op_vls, b->ports.max_op_vls);
+	ck_assert_int_eq(a->sweep.interval_ms, b->sweep.interval_ms);
+	ck_assert_int_eq(a->m_key.key, b->m_key.key);
+	ck_assert_int_eq(a->ports.packet_life_time, b->ports.packet_life_time);
+	ck_assert_mem_eq(a->qos.tables, b->qos.tables, sizeof(*a->qos.tables));
 	conf_put(a);
 	conf_put(b);
 }
@@ -751,9 +751,9 @@ START_TEST(fmds_own_options_stand_in_conf_d)
 	ck_assert_int_eq(system(cmd), 0);
 	folder_write(folder, "conf.d/own.conf", "lid_linger = 1min\nlmc = 3\n");
 	conf = load("lmc 2\nsm_priority 4\n");
-	ck_assert_int_eq(conf->lmc, 3);
-	ck_assert_int_eq(conf->sm_priority, 4);
-	ck_assert_int_eq(conf->lid_linger_ms, 60000);
+	ck_assert_int_eq(conf->addresses.lmc, 3);
+	ck_assert_int_eq(conf->sm.priority, 4);
+	ck_assert_int_eq(conf->addresses.lid_linger_ms, 60000);
 	conf_put(conf);
 	folder_write(folder, "conf.d/own.conf", "lmc 3\n");
 	ck_assert_str_eq(
@@ -790,11 +790,11 @@ START_TEST(options_of_its_command_line)
 	struct cli cli;
 
 	ck_assert_msg(load_command_line(args, &cli, &conf, &err) == 0, "%s", err.msg);
-	ck_assert_str_eq(conf->chain_text, "ftree, updn");
-	ck_assert_int_eq(conf->sm_priority, 5);
-	ck_assert_int_eq(conf->lmc, 2);
-	ck_assert_int_eq(conf->max_smps, 16);
-	ck_assert(conf->qos_enable);
+	ck_assert_str_eq(conf->routing.chain_text, "ftree, updn");
+	ck_assert_int_eq(conf->sm.priority, 5);
+	ck_assert_int_eq(conf->addresses.lmc, 2);
+	ck_assert_int_eq(conf->transport.max_smps, 16);
+	ck_assert(conf->qos.enable);
 	conf_put(conf);
 	cli_fini(&cli);
 }
@@ -810,9 +810,9 @@ START_TEST(hexadecimal_options)
 	struct cli cli;
 
 	ck_assert_msg(load_command_line(args, &cli, &conf, &err) == 0, "%s", err.msg);
-	ck_assert_uint_eq((uint64_t)conf->guid, UINT64_C(0x2c903000abcd1));
-	ck_assert_uint_eq((uint64_t)conf->sm_key, 0x10);
-	ck_assert_uint_eq((uint64_t)conf->subnet_prefix, UINT64_C(0xfe80000000000001));
+	ck_assert_uint_eq((uint64_t)conf->transport.guid, UINT64_C(0x2c903000abcd1));
+	ck_assert_uint_eq((uint64_t)conf->sm.key, 0x10);
+	ck_assert_uint_eq((uint64_t)conf->addresses.subnet_prefix, UINT64_C(0xfe80000000000001));
 	conf_put(conf);
 	cli_fini(&cli);
 }
@@ -826,9 +826,9 @@ START_TEST(options_of_debugging)
 	struct cli cli;
 
 	ck_assert_msg(load_command_line(args, &cli, &conf, &err) == 0, "%s", err.msg);
-	ck_assert(conf->ignore_other_sm);
-	ck_assert(conf->disable_multicast);
-	ck_assert_int_eq(conf->log_level, FM_LOG_DEBUG);
+	ck_assert(conf->sm.ignore_others);
+	ck_assert(conf->registry.disable_multicast);
+	ck_assert_int_eq(conf->log.level, FM_LOG_DEBUG);
 	conf_put(conf);
 	cli_fini(&cli);
 }
@@ -921,13 +921,13 @@ START_TEST(command_line_and_file)
 	file = load("routing_engine updn\nroot_guid_file roots\n");
 	folder_write(folder, "opensm.conf", "routing_engine updn\nlmc 0\n");
 	both = load_source(&source);
-	ck_assert_uint_eq(file->chain.mark, both->chain.mark);
+	ck_assert_uint_eq(file->routing.chain.mark, both->routing.chain.mark);
 	conf_put(both);
 	/* the engine of the command line takes the roots of the file */
 	options[0] = options[1];
 	folder_write(folder, "opensm.conf", "routing_engine dor\nroot_guid_file roots\n");
 	both = load_source(&source);
-	ck_assert_uint_eq(file->chain.mark, both->chain.mark);
+	ck_assert_uint_eq(file->routing.chain.mark, both->routing.chain.mark);
 	ck_assert_str_eq(said, "");
 	conf_put(both);
 	conf_put(file);

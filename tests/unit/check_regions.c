@@ -163,9 +163,9 @@ describe(const struct conf *conf)
 
 	fm_arena_init(&mem, SIZE_MAX);
 	text[0] = '\0';
-	for (uint32_t r = 1; r < conf->regions.n_regions; r++) {
+	for (uint32_t r = 1; r < conf->regions.set.n_regions; r++) {
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s:", at > 0 ? "; " : "",
-		    conf->regions.region[r].name);
+		    conf->regions.set.region[r].name);
 		n = 0;
 		for (fm_sw s = 0; s < snap->fab.n_switches; s++)
 			if (sw_region[s] == r)
@@ -262,8 +262,8 @@ START_TEST(members)
 
 	write_lists();
 	conf = load(good[_i].text);
-	ck_assert_msg(regions_resolve(&conf->regions, snap, true, sw_region, &err) == 0, "%s: %s",
-	    good[_i].text, err.msg);
+	ck_assert_msg(regions_resolve(&conf->regions.set, snap, true, sw_region, &err) == 0,
+	    "%s: %s", good[_i].text, err.msg);
 	ck_assert_str_eq(describe(conf), good[_i].members);
 	ck_assert_str_eq(warned, "");
 	conf_put(conf);
@@ -456,7 +456,7 @@ START_TEST(sentences)
 	write_lists();
 	rc = load_file(bad[_i].text, &conf, &err);
 	if (rc == 0)
-		rc = regions_resolve(&conf->regions, snap, true, sw_region, &err);
+		rc = regions_resolve(&conf->regions.set, snap, true, sw_region, &err);
 	ck_assert_msg(rc == FM_E_CONFIG, "%s: returned %d", bad[_i].text, rc);
 	ck_assert_str_eq(shorten(err.msg), expand(bad[_i].says, says, sizeof(says)));
 	conf_put(conf);
@@ -489,7 +489,7 @@ START_TEST(nesting)
 			}
 			ck_assert_msg(load_file(text, &conf, &err) == 0, "%s", err.msg);
 			ck_assert_int_eq(
-			    regions_resolve(&conf->regions, snap, true, sw_region, &err), 0);
+			    regions_resolve(&conf->regions.set, snap, true, sw_region, &err), 0);
 			ck_assert_str_eq(describe(conf), "a: ft-leaf-1");
 			conf_put(conf);
 		}
@@ -506,20 +506,20 @@ START_TEST(absent_members_are_told_once)
 	struct snapshot *other = make_fabric("join ft=pgft:2:2,4:1,2:1,1 gone=torus:3x3:1");
 	struct fm_error err = { 0 };
 
-	ck_assert_int_eq(regions_resolve(&conf->regions, snap, false, sw_region, &err), 0);
+	ck_assert_int_eq(regions_resolve(&conf->regions.set, snap, false, sw_region, &err), 0);
 	ck_assert_str_eq(describe(conf), "a: ft-leaf-[1-4] ft-spine-[1-2]; b:");
 	ck_assert_ptr_nonnull(strstr(warned, ":1: region a: 'gone-1' names nothing"));
 	ck_assert_ptr_nonnull(strstr(warned, ":2: region b: 'gone-2' names nothing"));
 	ck_assert_ptr_nonnull(strstr(warned, ":2: region b holds no switch of this fabric"));
 	ck_assert_uint_eq(n_warned, 3);
-	ck_assert_int_eq(regions_check(&conf->regions, snap, &err), 0);
+	ck_assert_int_eq(regions_check(&conf->regions.set, snap, &err), 0);
 	ck_assert_uint_eq(n_warned, 3);
 	conf_put(conf);
 	conf = load("region \"a\" { switches = { \"t-*\" } }\n");
-	ck_assert_int_eq(regions_resolve(&conf->regions, other, false, sw_region, &err), 0);
-	ck_assert_int_eq(regions_resolve(&conf->regions, snap, false, sw_region, &err), 0);
+	ck_assert_int_eq(regions_resolve(&conf->regions.set, other, false, sw_region, &err), 0);
+	ck_assert_int_eq(regions_resolve(&conf->regions.set, snap, false, sw_region, &err), 0);
 	ck_assert_uint_eq(n_warned, 5);
-	ck_assert_int_eq(regions_resolve(&conf->regions, other, false, sw_region, &err), 0);
+	ck_assert_int_eq(regions_resolve(&conf->regions.set, other, false, sw_region, &err), 0);
 	ck_assert_uint_eq(n_warned, 7);
 	conf_put(conf);
 	/* of many, some and a count */
@@ -527,7 +527,7 @@ START_TEST(absent_members_are_told_once)
 	n_warned = 0;
 	conf = load("region \"a\" { switches = { \"t-*\", \"g1\", \"g2\", \"g3\", \"g4\", \"g5\", "
 		    "\"g6\", \"g7\", \"g8\", \"g9\", \"!g10\" } }\n");
-	ck_assert_int_eq(regions_resolve(&conf->regions, snap, false, sw_region, &err), 0);
+	ck_assert_int_eq(regions_resolve(&conf->regions.set, snap, false, sw_region, &err), 0);
 	ck_assert_uint_eq(n_warned, 9);
 	ck_assert_ptr_nonnull(strstr(warned, "region a: 2 more items name nothing in this fabric"));
 	snapshot_put(other);
@@ -541,7 +541,7 @@ START_TEST(overlap_at_run_time)
 	struct conf *conf = load(PODS "region \"b\" { switches = { \"level:1\" } }");
 	struct fm_error err = { 0 };
 
-	ck_assert_int_eq(regions_check(&conf->regions, snap, &err), FM_E_CONFIG);
+	ck_assert_int_eq(regions_check(&conf->regions.set, snap, &err), FM_E_CONFIG);
 	ck_assert_msg(
 	    strstr(err.msg, "region b: 'level:1' claims switch ft-spine-1") != NULL, "%s", err.msg);
 	conf_put(conf);
@@ -561,19 +561,21 @@ START_TEST(chains)
 		    "region \"b\" { switches = { \"t-*\" } }\n"
 		    "region_order = { \"b\", \"default\" }\n"
 		    "replies = require reserved_sls = { 3, \"5-7\" }\n");
-	set = &conf->regions;
+	set = &conf->regions.set;
 	ck_assert_uint_eq(set->n_regions, 3);
 	ck_assert_str_eq(set->region[0].name, "default");
-	ck_assert_ptr_eq(set->region[0].chain.entries, conf->chain.entries);
-	ck_assert_uint_eq(set->region[0].chain.mark, conf->chain.mark);
+	ck_assert_ptr_eq(set->region[0].chain.entries, conf->routing.chain.entries);
+	ck_assert_uint_eq(set->region[0].chain.mark, conf->routing.chain.mark);
 	ck_assert_str_eq(set->region[1].name, "a");
 	ck_assert_uint_eq(set->region[1].chain.n_entries, 2);
 	ck_assert_str_eq(set->region[1].chain.entries[0].name, "fine:pods");
-	ck_assert_ptr_eq(set->region[1].chain.entries[1].values, conf->chain.entries[0].values);
-	ck_assert_ptr_ne(set->region[1].chain.entries[0].values, conf->chain.entries[0].values);
+	ck_assert_ptr_eq(
+	    set->region[1].chain.entries[1].values, conf->routing.chain.entries[0].values);
+	ck_assert_ptr_ne(
+	    set->region[1].chain.entries[0].values, conf->routing.chain.entries[0].values);
 	ck_assert_int_eq(set->region[1].chain.entries[1].time_limit_ms, 2000);
 	ck_assert(set->region[1].chain.fallback);
-	ck_assert_ptr_eq(set->region[2].chain.entries, conf->chain.entries);
+	ck_assert_ptr_eq(set->region[2].chain.entries, conf->routing.chain.entries);
 	ck_assert_uint_eq(set->n_order, 2);
 	ck_assert_uint_eq(set->order[0], 2);
 	ck_assert_uint_eq(set->order[1], 0);
@@ -597,10 +599,10 @@ START_TEST(files_after_the_first)
 	    "region \"a\" { switches = { \"@g\" } }\ngroup \"idle\" { members = { \"All\" } }\n");
 	conf = load("group \"g\" { members = { \"t-*\" } }\n"
 		    "region \"a\" { switches = { \"ft-*\" } chain = { good } }\n");
-	ck_assert_uint_eq(conf->regions.n_regions, 2);
-	ck_assert_int_eq(regions_resolve(&conf->regions, snap, true, sw_region, &err), 0);
+	ck_assert_uint_eq(conf->regions.set.n_regions, 2);
+	ck_assert_int_eq(regions_resolve(&conf->regions.set, snap, true, sw_region, &err), 0);
 	ck_assert_str_eq(describe(conf), "a: t-sw-[0-2]-[0-2]");
-	ck_assert_str_eq(conf->regions.region[1].chain.entries[0].name, "good");
+	ck_assert_str_eq(conf->regions.set.region[1].chain.entries[0].name, "good");
 	ck_assert_msg(strstr(warned, "conf.d/10.conf:2: the group idle is named nowhere") != NULL,
 	    "%s", warned);
 	ck_assert_uint_eq(n_warned, 1);
@@ -639,10 +641,10 @@ START_TEST(marks)
 	for (int i = 0; i < N; i++) {
 		struct conf *conf = load(texts[i]);
 
-		mark[i] = conf->chain.mark;
+		mark[i] = conf->routing.chain.mark;
 		conf_put(conf);
 		conf = load(texts[i]);
-		ck_assert_uint_eq(conf->chain.mark, mark[i]);
+		ck_assert_uint_eq(conf->routing.chain.mark, mark[i]);
 		conf_put(conf);
 		for (int k = 0; k < i; k++)
 			ck_assert_msg(mark[k] != mark[i], "%s\n%s", texts[k], texts[i]);
@@ -675,8 +677,8 @@ START_TEST(groups_in_options_of_engines)
 	void *opts;
 
 	fm_arena_init(&mem, SIZE_MAX);
-	ck_assert_msg(options_bind(conf->chain.entries[0].engine, conf->chain.entries[0].values,
-			  snap, &mem, &opts, &err) == 0,
+	ck_assert_msg(options_bind(conf->routing.chain.entries[0].engine,
+			  conf->routing.chain.entries[0].values, snap, &mem, &opts, &err) == 0,
 	    "%s", err.msg);
 	o = opts;
 	for (fm_sw s = 0; s < fab->n_switches; s++)
@@ -714,9 +716,9 @@ START_TEST(options_that_name_nothing)
 		 "region \"b\" { switches = { \"t-*\" } chain = { good } }\n");
 	struct fm_error err = { 0 };
 
-	ck_assert_int_eq(regions_resolve(&conf->regions, snap, false, sw_region, &err), 0);
+	ck_assert_int_eq(regions_resolve(&conf->regions.set, snap, false, sw_region, &err), 0);
 	ck_assert_uint_eq(n_warned, 1); /* of the group */
-	ck_assert_int_eq(regions_check(&conf->regions, snap, &err), 0);
+	ck_assert_int_eq(regions_check(&conf->regions.set, snap, &err), 0);
 	ck_assert_uint_eq(n_warned, 3);
 	ck_assert_ptr_nonnull(
 	    strstr(warned, "fmd.conf:2: good: roots: 'nope-*' names nothing in this fabric\n"));
@@ -726,18 +728,19 @@ START_TEST(options_that_name_nothing)
 	/* and without any regions */
 	conf = load("group \"few\" { members = { \"ft-spine-1\",\n \"ft-spine-9\" } }\n"
 		    "chain = { good }\ngood { roots = { \"@few\", \"ft-spine-8\" } }\n");
-	ck_assert_int_eq(regions_check(&conf->regions, snap, &err), 0);
+	ck_assert_int_eq(regions_check(&conf->regions.set, snap, &err), 0);
 	ck_assert_uint_eq(n_warned, 5);
 	ck_assert_ptr_nonnull(
 	    strstr(warned, "fmd.conf:2: group few: 'ft-spine-9' names nothing in this fabric\n"));
 	ck_assert_ptr_nonnull(
 	    strstr(warned, "fmd.conf:4: good: roots: 'ft-spine-8' names nothing in this fabric\n"));
-	ck_assert_int_eq(regions_resolve(&conf->regions, snap, true, sw_region, &err), FM_E_CONFIG);
+	ck_assert_int_eq(
+	    regions_resolve(&conf->regions.set, snap, true, sw_region, &err), FM_E_CONFIG);
 	conf_put(conf);
 	n_warned = 0;
 	conf = load("good { roots = { \"n1\", \"n2\", \"n3\", \"n4\", \"n5\", \"n6\", \"n7\", "
 		    "\"n8\", \"n9\", \"n10\" } }\n" PODS "chain = { good }\n");
-	ck_assert_int_eq(regions_resolve(&conf->regions, snap, true, sw_region, &err), 0);
+	ck_assert_int_eq(regions_resolve(&conf->regions.set, snap, true, sw_region, &err), 0);
 	ck_assert_uint_eq(n_warned, 9);
 	ck_assert_ptr_nonnull(
 	    strstr(warned, "good: roots: 2 more items name nothing in this fabric\n"));
@@ -818,8 +821,9 @@ START_TEST(report)
 	json_t *list, *o, *b;
 	char *text;
 
-	ck_assert_int_eq(regions_resolve(&conf->regions, snap, true, sw_region, &err), 0);
-	ck_assert_int_eq(regions_json(&conf->regions, snap, sw_region, NULL, true, &list, &err), 0);
+	ck_assert_int_eq(regions_resolve(&conf->regions.set, snap, true, sw_region, &err), 0);
+	ck_assert_int_eq(
+	    regions_json(&conf->regions.set, snap, sw_region, NULL, true, &list, &err), 0);
 	ck_assert_uint_eq(json_array_size(list), 3);
 	o = json_array_get(list, 2);
 	b = json_object_get(o, "borders");
@@ -879,7 +883,7 @@ START_TEST(garbage)
 		append(text, sizeof(text), " } }", "");
 		rc = load_file(text, &conf, &err);
 		if (rc == 0)
-			rc = regions_check(&conf->regions, snap, &err);
+			rc = regions_check(&conf->regions.set, snap, &err);
 		ck_assert_msg(rc == 0 || (rc == FM_E_CONFIG && strstr(err.msg, "fmd.conf") != NULL),
 		    "%s\n%s", text, err.msg);
 		n_good += rc == 0;
