@@ -494,6 +494,7 @@ try_once(struct router *r, const struct plan_request *q, struct keeping *k,
 
 	p.st = r->repair;
 	p.g = p.st->g;
+	p.g->added.n = 0; /* who orders the writing may undo what comes from here on, and no more */
 	p.all_switches = k->prev->verdict.switch_pairs_unrouted == 0;
 	if (!p.g->cyclic || k->prev->verdict.credit_loops > 0)
 		rc = repair_tables(&p, &ev, done, err);
