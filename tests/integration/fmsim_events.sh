@@ -18,6 +18,10 @@ fmd=$!
 await "$dir/fmd.out" "SUBNET UP"
 converged() { fmctl status --json | grep -q '"converged": true'; }
 until_true converged
+# How long a cable has been there is told in whole seconds of the clock, and not at all in the first.
+up=$(date +%s)
+a_second_later() { [ "$(date +%s)" -gt "$up" ]; }
+until_true a_second_later
 
 # one_line WORDS COMMAND...: what the fabric is told to do is one line of the log, with the words;
 # what became of the subnet is another where both together would be longer than 250 characters.
