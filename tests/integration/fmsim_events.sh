@@ -37,10 +37,10 @@ one_line() {
 	until_true converged
 	[ "$(tail -n +$((n + 1)) "$dir/fmd.out" | grep -vc ' sweep: SUBNET UP')" = 1 ] || fail "more than a line: $(tail -n +$((n + 1)) "$dir/fmd.out")"
 }
-event() { # KEY: of the last event
+event() { # KEY: of the last event in the fabric; the trap of the other end may be read a second later
 	fmctl events --json | python3 -c '
 import json, sys
-at = json.load(sys.stdin)[-1]
+at = [e for e in json.load(sys.stdin) if e["subsystem"] == "fabric"][-1]
 for key in sys.argv[1].split("."):
     at = at[int(key)] if isinstance(at, list) else at[key]
 print(at)' "$1"
