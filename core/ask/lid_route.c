@@ -214,7 +214,7 @@ lid_route_choose(struct ask *a, struct smp_route *route)
 {
 	struct sweeper *s = a->s;
 
-	if (!s->set.lid_smps || s->set.dry_run || s->run.phase < PHASE_TABLES ||
+	if (!s->set.sweep.lid_routed_smps || s->set.dry_run || s->run.phase < PHASE_TABLES ||
 	    route->n_hops < NEAR_HOPS || s->ways.way[WAY_BY_LID] != WAY_OPEN ||
 	    s->report.by_lid.lost + s->report.by_lid.mixed_lost >= LOST_MAX)
 		return;

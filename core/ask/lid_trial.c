@@ -175,7 +175,7 @@ try_mixed(struct sweeper *s)
 void
 lid_route_try(struct sweeper *s)
 {
-	if (!s->set.lid_smps || s->set.dry_run)
+	if (!s->set.sweep.lid_routed_smps || s->set.dry_run)
 		return;
 	if (s->ways.n_trials[0] == 0 && s->ways.way[WAY_BY_LID] != WAY_CLOSED &&
 	    (s->ways.way[WAY_BY_LID] == WAY_UNTRIED ||

@@ -31,7 +31,7 @@ sweep_scope_name(enum sweep_scope scope)
 void
 sweeper_request(struct sweeper *s, enum sweep_scope scope, const char *reason)
 {
-	if (scope == SWEEP_LIGHT && s->set.always_heavy)
+	if (scope == SWEEP_LIGHT && s->set.sweep.force_heavy)
 		scope = SWEEP_HEAVY;
 	if (scope <= s->run.wanted)
 		return;

@@ -36,7 +36,7 @@ struct audit {
 	struct place resume;	   /* REBOOTED: where the turn goes on */
 	FM_VEC(uint32_t) rebooted; /* slots, some perhaps twice */
 	uint32_t under_way;
-	int64_t every_ms; /* the turn of now: settings.audit_ms when it began */
+	int64_t every_ms; /* the turn of now: conf_sweep.audit_ms when it began */
 	/* When those under way were asked: number of the last sweep, Sets of what is written
 	 * between sweeps */
 	uint64_t sweep, n_sets;
@@ -73,7 +73,7 @@ is_ours(const struct sweeper *s)
 {
 	return s->rule.was_up && s->p.ha->state == WIRE_SM_MASTER && !s->set.dry_run &&
 	    s->plan != NULL && s->plan->tables != NULL &&
-	    (s->set.audit_ms > 0 || s->audit->asked || s->audit->pace == ALL ||
+	    (s->set.sweep.audit_ms > 0 || s->audit->asked || s->audit->pace == ALL ||
 		s->audit->pace == REBOOTED || s->audit->rebooted.n > 0);
 }
 
@@ -255,7 +255,7 @@ begin_turn(struct sweeper *s, int64_t begun_ms)
 	struct audit *a = s->audit;
 
 	a->now = (struct audit_turn){ .number = a->now.number + 1, .begun_ms = begun_ms };
-	a->every_ms = s->set.audit_ms;
+	a->every_ms = s->set.sweep.audit_ms;
 	a->next = (struct place){ 0 };
 	a->again = INV_NONE;
 	a->pace = a->asked ? ALL : AT_A_RATE;
@@ -270,7 +270,7 @@ static void
 end_turn(struct sweeper *s)
 {
 	struct audit *a = s->audit;
-	int64_t now_ms = sweeper_clock_ms(s), next_ms = a->now.begun_ms + s->set.audit_ms;
+	int64_t now_ms = sweeper_clock_ms(s), next_ms = a->now.begun_ms + s->set.sweep.audit_ms;
 	int64_t batch_ms = a->batch_ms;
 
 	if (a->pace == ALL || next_ms < now_ms)
@@ -287,11 +287,11 @@ static void
 begin_batch(struct sweeper *s)
 {
 	struct audit *a = s->audit;
-	int64_t now_ms = sweeper_clock_ms(s), end_ms = a->now.begun_ms + s->set.audit_ms;
+	int64_t now_ms = sweeper_clock_ms(s), end_ms = a->now.begun_ms + s->set.sweep.audit_ms;
 	uint64_t at, n = n_places(s, &at), due = n;
 
 	if (now_ms < end_ms)
-		due = n * (uint64_t)(now_ms - a->now.begun_ms) / (uint64_t)s->set.audit_ms;
+		due = n * (uint64_t)(now_ms - a->now.begun_ms) / (uint64_t)s->set.sweep.audit_ms;
 	a->places_left = due > at ? due - at : 0;
 	a->gets_left = GETS_MOST;
 	if (at < due)
@@ -299,7 +299,7 @@ begin_batch(struct sweeper *s)
 	a->batch_ms = end_ms;
 	if (at + BATCH_PLACES < n)
 		a->batch_ms = a->now.begun_ms +
-		    (int64_t)((at + BATCH_PLACES) * (uint64_t)s->set.audit_ms / n);
+		    (int64_t)((at + BATCH_PLACES) * (uint64_t)s->set.sweep.audit_ms / n);
 	if (a->batch_ms < now_ms + BATCH_MS)
 		a->batch_ms = now_ms + BATCH_MS;
 }
@@ -339,7 +339,7 @@ is_anew(const struct sweeper *s)
 	const struct audit *a = s->audit;
 
 	return a->now.number == a->last.number || a->asked ||
-	    (a->pace != ALL && a->every_ms != s->set.audit_ms);
+	    (a->pace != ALL && a->every_ms != s->set.sweep.audit_ms);
 }
 
 static void

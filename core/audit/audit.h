@@ -5,7 +5,7 @@
  * Somebody else may write to a switch, or a switch may lose what it was given, and tell nobody.  So
  * all that fmd believes of them (core/program/looks.h) is asked for, node by node:
  *
- *	at a rate	one turn over all nodes takes settings.audit_ms; so many Gets a second
+ *	at a rate	one turn over all nodes takes conf_sweep.audit_ms; so many Gets a second
  *			at most, in batches, so that a fabric at rest is not woken for each
  *	one node	where an answer is not what fmd believes, the node is read again at once
  *	a reboot	the forwarding table of a switch that lost its power is read when it is

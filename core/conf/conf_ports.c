@@ -68,7 +68,7 @@ conf_resolve_local_port(struct conf_private *self, struct fm_error *err)
 	if (spec == NULL)
 		return conf_out_of_memory(err);
 	snprintf(spec, bytes, "%s%s0x%016" PRIx64, c->transport.spec,
-	    umad ? ":" : ",local=", (uint64_t)c->transport.guid);
+	    umad ? ":" : ",local=", c->transport.guid);
 	c->transport.spec = spec;
 	return 0;
 }

@@ -58,7 +58,7 @@ struct conf_ar {
 
 /* LIDs and GIDs: who gets which, and for how long. */
 struct conf_addresses {
-	int64_t subnet_prefix;
+	uint64_t subnet_prefix;
 	int64_t lmc, switch_lmc;
 	bool reassign_lids;    /* do not honour LIDs that ports have now */
 	int64_t lid_linger_ms; /* entries of a port that has gone */
@@ -74,7 +74,7 @@ struct conf_names {
 /* How MADs leave: the local port, and how much is sent at once. */
 struct conf_transport {
 	const char *spec; /* with the port that `guid` names */
-	int64_t guid;	  /* of the local port; 0: not said */
+	uint64_t guid;	  /* of the local port; 0: not said */
 	int64_t timeout_ms, retries;
 	int64_t max_smps, max_smps_per_node;
 };
@@ -83,7 +83,8 @@ struct conf_transport {
 struct conf_sm {
 	bool inactive, ignore_others;
 	int64_t sl;
-	int64_t priority, key;
+	int64_t priority;
+	uint64_t key;
 	int64_t polling_timeout_ms, polling_retries;
 	int64_t patience_ms;
 	const char *allowed_guids_text; /* as written */
@@ -93,9 +94,19 @@ struct conf_sm {
 
 /* Who may set a port. */
 struct conf_m_key {
-	int64_t key, lease_period_s, protection_level;
+	uint64_t key;
+	int64_t lease_period_s, protection_level;
 	struct fm_file guid2mkey;
 	struct guid2mkey of_ports; /* what it says */
+};
+
+/* Which switch ports refuse packets of partitions that the host there is not in:
+ * those that come from it, those that go to it. */
+enum part_enforce {
+	PART_ENFORCE_OFF,
+	PART_ENFORCE_IN,
+	PART_ENFORCE_OUT,
+	PART_ENFORCE_BOTH = PART_ENFORCE_IN | PART_ENFORCE_OUT
 };
 
 struct conf_partitions {
@@ -107,11 +118,11 @@ struct conf_partitions {
 
 /* What the SA answers. */
 struct conf_sa {
-	int64_t key;
-	int untrusted;		      /* enum sa_untrusted */
-	int path_selection;	      /* enum sa_path_select */
-	int64_t max_rate_enum;	      /* code of IBA 15.2.5.16; 0: any */
-	int64_t path_life;	      /* 4.096 us * 2^n */
+	uint64_t key;
+	int untrusted;	       /* enum sa_untrusted */
+	int path_selection;    /* enum sa_path_select */
+	int64_t max_rate_enum; /* code of IBA 15.2.5.16; 0: any */
+	int64_t path_life;     /* 4.096 us * 2^n */
 	struct fm_file prefix_routes;
 	struct prefix_routes routes; /* what it says */
 };
@@ -153,10 +164,16 @@ struct conf_ports {
 	int64_t head_of_queue_lifetime, leaf_head_of_queue_lifetime;
 	int64_t vl_stall_count, leaf_vl_stall_count;
 	int64_t force_link_speed, force_link_speed_ext, force_link_width;
-	int max_op_vls; /* 0..4 = 1, 2, 4, 8, 15 data VLs: OperationalVLs - 1 */
+	int max_op_vls; /* 0..4 = 1, 2, 4, 8, 15 data VLs */
 	int64_t local_phy_errors_threshold, overrun_errors_threshold;
 	bool client_reregister;
 };
+/* At most: PortInfo.OperationalVLs. */
+static inline uint8_t
+conf_op_vls(const struct conf_ports *p)
+{
+	return (uint8_t)(p->max_op_vls + 1);
+}
 
 /* Paths published for hosts (core/dist): "" none. */
 struct conf_dist {
@@ -172,10 +189,10 @@ struct conf_daemon {
 };
 
 struct conf_log {
-	int level;	     /* enum fm_log_level */
-	const char *file;    /* "": stderr */
+	int level;	      /* enum fm_log_level */
+	const char *file;     /* "": stderr */
 	int64_t max_size_mib; /* 0: no limit */
-	const char *debug;   /* subsystems, comma-separated */
+	const char *debug;    /* subsystems, comma-separated */
 };
 
 #endif

@@ -27,8 +27,8 @@ daemon_sa_settings(const struct daemon *d, struct sa_settings *set)
 {
 	const struct conf *c = d->conf;
 
-	*set = (struct sa_settings){ .gid_prefix = (uint64_t)c->addresses.subnet_prefix,
-		.sa_key = (uint64_t)c->sa.key,
+	*set = (struct sa_settings){ .gid_prefix = c->addresses.subnet_prefix,
+		.sa_key = c->sa.key,
 		.untrusted = (enum sa_untrusted)c->sa.untrusted,
 		.path_life = (uint8_t)c->sa.path_life,
 		.max_rate = (uint8_t)c->sa.max_rate_enum,

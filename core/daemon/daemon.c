@@ -367,10 +367,10 @@ open_fabric(struct daemon *d, struct fm_error *err)
 	rc = d->transport->ops->local_port(d->transport, &local, err);
 	if (rc != 0)
 		return rc;
-	ha_init(&d->ha, local.port_guid, (uint8_t)d->conf->sm.priority, (uint64_t)d->conf->sm.key);
+	ha_init(&d->ha, local.port_guid, (uint8_t)d->conf->sm.priority, d->conf->sm.key);
 	if (d->conf->sm.inactive && !d->cli->dry_run)
 		d->ha.state = WIRE_SM_NOT_ACTIVE;
-	d->txn = txn_new(d->transport, &limits, (uint64_t)d->conf->m_key.key);
+	d->txn = txn_new(d->transport, &limits, d->conf->m_key.key);
 	if (d->txn == NULL)
 		return fm_fail(err, FM_E_RESOURCE,
 		    "no memory for transactions, or no random numbers for their TIDs");

@@ -193,9 +193,9 @@ begin_trial(struct daemon *d, const struct wish *w, bool cuts_off, struct fm_err
 		/* as the sweep does it (core/sweep/routing.c) */
 		.anew = cuts_off ? PLAN_WITHOUT_PREV : PLAN_FROM_PREV,
 		.now_ms = d->transport->ops->now_ns(d->transport) / 1000000,
-		.linger_ms = set.lid_linger_ms,
-		.drain = set.drain,
-		.rebalance = set.rebalance };
+		.linger_ms = set.addresses.lid_linger_ms,
+		.drain = set.transition.drain,
+		.rebalance = set.transition.rebalance };
 	*f = (struct foretelling){
 		.conf = conf_get(d->conf), .mark = mark_of(&w->to), .plan = plan->number
 	};

@@ -65,7 +65,7 @@ settings_of(const struct daemon *d, struct registry_settings *set)
 	set->groups.closed = d->registered->no_multicast;
 	set->groups.life = (uint8_t)c->sa.path_life;
 	set->groups.max_joins = (uint32_t)c->registry.max_joins;
-	set->groups.gid_prefix = (uint64_t)c->addresses.subnet_prefix;
+	set->groups.gid_prefix = c->addresses.subnet_prefix;
 	set->groups.share_mlids = (uint16_t)c->registry.ipv6_snm_mlids;
 	set->groups.share = c->registry.ipv6_snm_mlids == 0 ? GROUPS_SHARE_NONE : GROUPS_SHARE_SOME;
 }

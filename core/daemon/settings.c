@@ -30,59 +30,21 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 {
 	const struct conf *c = d->conf;
 
-	sweep_settings_default(s);
-	s->m_key = (uint64_t)c->m_key.key;
-	s->port_keys = &c->m_key.of_ports;
-	s->m_key_lease_s = (uint16_t)c->m_key.lease_period_s;
-	s->m_key_protect = (uint8_t)c->m_key.protection_level;
-	s->gid_prefix = (uint64_t)c->addresses.subnet_prefix;
-	s->sm_priority = (uint8_t)c->sm.priority;
-	s->sm_key = (uint64_t)c->sm.key;
-	s->sm_sl = (uint8_t)c->sm.sl;
-	s->ca_lmc = (uint8_t)c->addresses.lmc;
-	s->switch_lmc = (uint8_t)c->addresses.switch_lmc;
-	s->subnet_timeout = (uint8_t)c->ports.subnet_timeout;
-	s->life_time = (uint8_t)c->ports.packet_life_time;
-	s->hoq_life = (uint8_t)c->ports.head_of_queue_lifetime;
-	s->leaf_hoq_life = (uint8_t)c->ports.leaf_head_of_queue_lifetime;
-	s->vl_stall = (uint8_t)c->ports.vl_stall_count;
-	s->leaf_vl_stall = (uint8_t)c->ports.leaf_vl_stall_count;
-	s->max_op_vls = (uint8_t)(c->ports.max_op_vls + 1);
-	s->link_speed = (uint8_t)c->ports.force_link_speed;
-	s->link_speed_ext = (uint8_t)c->ports.force_link_speed_ext;
-	s->link_width = (uint8_t)c->ports.force_link_width;
-	s->phys_errors = (uint8_t)c->ports.local_phy_errors_threshold;
-	s->overrun_errors = (uint8_t)c->ports.overrun_errors_threshold;
-	s->n_retries = (uint8_t)c->transport.retries;
-	s->poll_ms = c->sm.polling_timeout_ms;
-	s->own_port_ms = d->cli->once || d->cli->dry_run ? 0
-	    : s->poll_ms < LOOK_MOST_MS			 ? s->poll_ms
-							 : LOOK_MOST_MS;
-	s->silent_polls_max = (uint32_t)c->sm.polling_retries;
-	s->sm_patience_ms = c->sm.patience_ms;
-	s->ignore_other_sms = c->sm.ignore_others;
-	s->allowed_sms = c->sm.allowed;
-	s->n_allowed_sms = c->sm.n_allowed;
-	s->names = c->names.map;
-	s->qos = c->qos.tables;
-	s->partitions = c->partitions.all;
-	s->part_enforce = (enum part_enforce)c->partitions.enforce;
-	s->keep_pkey_indexes = c->partitions.keep_indexes;
-	s->routing = routing_of(c);
-	s->reassign_lids = c->addresses.reassign_lids;
-	s->lid_linger_ms = c->addresses.lid_linger_ms;
-	s->drain = (enum plan_drain)c->transition.drain;
-	s->rebalance = (enum plan_rebalance)c->transition.rebalance;
-	s->packet_life_ms = c->transition.packet_life_ms;
-	s->sweep_interval_ms = c->sweep.interval_ms;
-	s->audit_ms = c->sweep.audit_ms;
-	s->client_reregister = c->ports.client_reregister;
-	s->babbling_ports_stop = c->sweep.babbling_port_policy;
-	s->always_heavy = c->sweep.force_heavy;
-	s->on_trap = c->sweep.on_trap;
-	s->lid_smps = c->sweep.lid_routed_smps;
-	s->isolated = &d->isolated;
-	s->dry_run = d->cli->dry_run;
+	*s = (struct sweep_settings){ .addresses = c->addresses,
+		.m_key = c->m_key,
+		.sm = c->sm,
+		.ports = c->ports,
+		.partitions = c->partitions,
+		.sweep = c->sweep,
+		.transition = c->transition,
+		.routing = routing_of(c),
+		.names = c->names.map,
+		.qos = c->qos.tables,
+		.isolated = &d->isolated,
+		.dry_run = d->cli->dry_run };
+	if (!d->cli->once && !d->cli->dry_run)
+		s->own_port_ms = c->sm.polling_timeout_ms < LOOK_MOST_MS ? c->sm.polling_timeout_ms
+									 : LOOK_MOST_MS;
 }
 
 const char *
@@ -111,7 +73,7 @@ daemon_apply_conf(struct daemon *d)
 	fm_log_set_level((enum fm_log_level)d->conf->log.level);
 	fm_log_set_debug(d->conf->log.debug);
 	d->ha.priority = (uint8_t)d->conf->sm.priority;
-	d->ha.sm_key = (uint64_t)d->conf->sm.key;
+	d->ha.sm_key = d->conf->sm.key;
 }
 
 int

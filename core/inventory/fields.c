@@ -23,13 +23,13 @@ static uint64_t
 want_m_key(const struct field_context *c, uint64_t present)
 {
 	/* from one key to another: a pass of its own (mkeys.c) */
-	return present != 0 && c->set->m_key != 0 ? present : c->set->m_key;
+	return present != 0 && c->set->m_key.key != 0 ? present : c->set->m_key.key;
 }
 
 static uint64_t
 want_gid_prefix(const struct field_context *c, uint64_t present)
 {
-	return c->set->gid_prefix;
+	return c->set->addresses.subnet_prefix;
 }
 
 static uint64_t
@@ -47,13 +47,14 @@ want_sm_lid(const struct field_context *c, uint64_t present)
 static uint64_t
 want_lease(const struct field_context *c, uint64_t present)
 {
-	return c->set->m_key != 0 ? c->set->m_key_lease_s : present; /* guards a key */
+	return c->set->m_key.key != 0 ? (uint64_t)c->set->m_key.lease_period_s
+				      : present; /* guards a key */
 }
 
 static uint64_t
 want_protect(const struct field_context *c, uint64_t present)
 {
-	return c->set->m_key_protect;
+	return c->set->m_key.protection_level;
 }
 
 static uint64_t
@@ -65,13 +66,13 @@ want_lmc(const struct field_context *c, uint64_t present)
 static uint64_t
 want_sm_sl(const struct field_context *c, uint64_t present)
 {
-	return c->set->sm_sl;
+	return c->set->sm.sl;
 }
 
 static uint64_t
 want_subnet_timeout(const struct field_context *c, uint64_t present)
 {
-	return c->set->subnet_timeout;
+	return c->set->ports.subnet_timeout;
 }
 
 /* Due when what the client of a port in use registered is lost, or went to another SM, which
@@ -82,7 +83,7 @@ want_reregister(const struct field_context *c, uint64_t present)
 {
 	const struct wire_port_info *i = &c->port->info;
 
-	if (!c->set->client_reregister || (i->capability_mask & CAP_CLIENT_REREGISTER) == 0 ||
+	if (!c->set->ports.client_reregister || (i->capability_mask & CAP_CLIENT_REREGISTER) == 0 ||
 	    i->port_state != WIRE_PORT_ACTIVE)
 		return present;
 	if (c->port->repaths)
@@ -126,7 +127,8 @@ want_hoq_life(const struct field_context *c, uint64_t present)
 {
 	if (c->peer == NULL)
 		return present;
-	return faces_host(c) ? c->set->leaf_hoq_life : c->set->hoq_life;
+	return faces_host(c) ? c->set->ports.leaf_head_of_queue_lifetime
+			     : c->set->ports.head_of_queue_lifetime;
 }
 
 static uint64_t
@@ -134,19 +136,19 @@ want_vl_stall(const struct field_context *c, uint64_t present)
 {
 	if (c->peer == NULL)
 		return present;
-	return faces_host(c) ? c->set->leaf_vl_stall : c->set->vl_stall;
+	return faces_host(c) ? c->set->ports.leaf_vl_stall_count : c->set->ports.vl_stall_count;
 }
 
 static uint64_t
 want_phys_errors(const struct field_context *c, uint64_t present)
 {
-	return c->peer == NULL ? present : c->set->phys_errors;
+	return c->peer == NULL ? present : (uint64_t)c->set->ports.local_phy_errors_threshold;
 }
 
 static uint64_t
 want_overrun_errors(const struct field_context *c, uint64_t present)
 {
-	return c->peer == NULL ? present : c->set->overrun_errors;
+	return c->peer == NULL ? present : (uint64_t)c->set->ports.overrun_errors_threshold;
 }
 
 /* Base switch ports 0 have no VLs to arbitrate. */
@@ -169,7 +171,8 @@ want_enforce(const struct field_context *c, uint64_t present, enum part_enforce 
 {
 	if (c->peer == NULL)
 		return present;
-	return can && c->port->pkeys_enforced && faces_host(c) && (c->set->part_enforce & way) != 0;
+	return can && c->port->pkeys_enforced && faces_host(c) &&
+	    (c->set->partitions.enforce & way) != 0;
 }
 
 static uint64_t
@@ -206,19 +209,19 @@ want_enabled(uint8_t asked, uint8_t all, uint8_t own, uint8_t far, uint64_t pres
 static bool
 asks_width(const struct sweep_settings *set)
 {
-	return set->link_width != LINK_WIDTH_ALL;
+	return set->ports.force_link_width != LINK_WIDTH_ALL;
 }
 
 static bool
 asks_speed(const struct sweep_settings *set)
 {
-	return set->link_speed != LINK_SPEED_ALL;
+	return set->ports.force_link_speed != LINK_SPEED_ALL;
 }
 
 static bool
 asks_speed_ext(const struct sweep_settings *set)
 {
-	return set->link_speed_ext != LINK_SPEED_EXT_ALL;
+	return set->ports.force_link_speed_ext != LINK_SPEED_EXT_ALL;
 }
 
 static uint64_t
@@ -226,8 +229,8 @@ want_width(const struct field_context *c, uint64_t present)
 {
 	return c->peer == NULL
 	    ? present
-	    : want_enabled(c->set->link_width, LINK_WIDTH_ALL, c->port->info.link_width_supported,
-		  c->peer->info.link_width_supported, present);
+	    : want_enabled(c->set->ports.force_link_width, LINK_WIDTH_ALL,
+		  c->port->info.link_width_supported, c->peer->info.link_width_supported, present);
 }
 
 static uint64_t
@@ -235,8 +238,8 @@ want_speed(const struct field_context *c, uint64_t present)
 {
 	return c->peer == NULL
 	    ? present
-	    : want_enabled(c->set->link_speed, LINK_SPEED_ALL, c->port->info.link_speed_supported,
-		  c->peer->info.link_speed_supported, present);
+	    : want_enabled(c->set->ports.force_link_speed, LINK_SPEED_ALL,
+		  c->port->info.link_speed_supported, c->peer->info.link_speed_supported, present);
 }
 
 static uint64_t
@@ -246,10 +249,10 @@ want_speed_ext(const struct field_context *c, uint64_t present)
 
 	if (c->peer == NULL)
 		return present;
-	if (c->set->link_speed_ext == LINK_SPEED_EXT_NONE)
+	if (c->set->ports.force_link_speed_ext == LINK_SPEED_EXT_NONE)
 		return own != 0 ? LINK_SPEED_EXT_NONE : present;
-	return want_enabled(
-	    c->set->link_speed_ext, LINK_SPEED_EXT_ALL, own, speeds_ext(c->peer), present);
+	return want_enabled(c->set->ports.force_link_speed_ext, LINK_SPEED_EXT_ALL, own,
+	    speeds_ext(c->peer), present);
 }
 
 static uint64_t
@@ -283,7 +286,7 @@ want_mcast_top(const struct field_context *c, uint64_t present)
 static uint64_t
 want_life_time(const struct field_context *c, uint64_t present)
 {
-	return c->set->life_time;
+	return c->set->ports.packet_life_time;
 }
 
 #define PORT(f) offsetof(struct wire_port_info, f), sizeof(((struct wire_port_info *)0)->f)
@@ -466,7 +469,7 @@ field_link_vl_code(
 	uint8_t y = fixed ? b->info.operational_vls : b->info.vl_cap;
 	uint8_t code = x < y ? x : y;
 
-	if (code > set->max_op_vls && !fixed)
-		code = set->max_op_vls;
+	if (code > conf_op_vls(&set->ports) && !fixed)
+		code = conf_op_vls(&set->ports);
 	return code == 0 ? 1 : code;
 }

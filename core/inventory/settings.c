@@ -10,33 +10,32 @@
 void
 sweep_settings_default(struct sweep_settings *s)
 {
-	*s = (struct sweep_settings){ .gid_prefix = UINT64_C(0xfe80000000000000),
-		.subnet_timeout = 18,
-		.hoq_life = 0x12,
-		.leaf_hoq_life = 0x10,
-		.vl_stall = 7,
-		.leaf_vl_stall = 7,
-		.life_time = 0x12,
-		.phys_errors = 8,
-		.overrun_errors = 8,
-		.max_op_vls = 5,
-		.link_speed = LINK_SPEED_ALL,
-		.link_speed_ext = LINK_SPEED_EXT_ALL,
-		.link_width = LINK_WIDTH_ALL,
-		.lid_linger_ms = 600000,
-		.packet_life_ms = 2200,
-		.sweep_interval_ms = 10000,
-		.sm_key = 1,
-		.poll_ms = 500,
-		.silent_polls_max = 4,
-		.sm_patience_ms = 300000,
-		.n_retries = 3,
+	*s = (struct sweep_settings){ .addresses.subnet_prefix = UINT64_C(0xfe80000000000000),
+		.ports.subnet_timeout = 18,
+		.ports.head_of_queue_lifetime = 0x12,
+		.ports.leaf_head_of_queue_lifetime = 0x10,
+		.ports.vl_stall_count = 7,
+		.ports.leaf_vl_stall_count = 7,
+		.ports.packet_life_time = 0x12,
+		.ports.local_phy_errors_threshold = 8,
+		.ports.overrun_errors_threshold = 8,
+		.ports.max_op_vls = 4,
+		.ports.force_link_speed = LINK_SPEED_ALL,
+		.ports.force_link_speed_ext = LINK_SPEED_EXT_ALL,
+		.ports.force_link_width = LINK_WIDTH_ALL,
+		.addresses.lid_linger_ms = 600000,
+		.transition.packet_life_ms = 2200,
+		.sweep.interval_ms = 10000,
+		.sm.key = 1,
+		.sm.polling_timeout_ms = 500,
+		.sm.polling_retries = 4,
+		.sm.patience_ms = 300000,
 		.routing = ROUTE_SETTINGS_DEFAULT,
-		.client_reregister = true,
-		.part_enforce = PART_ENFORCE_BOTH,
-		.keep_pkey_indexes = true,
-		.on_trap = true,
-		.lid_smps = true };
+		.ports.client_reregister = true,
+		.partitions.enforce = PART_ENFORCE_BOTH,
+		.partitions.keep_indexes = true,
+		.sweep.on_trap = true,
+		.sweep.lid_routed_smps = true };
 }
 
 /* VLHighLimit of the four kinds of ports, in 26 bits. */
@@ -54,9 +53,9 @@ high_limits(const struct qos *q)
 static uint64_t
 link_codes(const struct sweep_settings *set)
 {
-	uint64_t codes = (uint64_t)(set->link_width ^ LINK_WIDTH_ALL) << 16 |
-	    (uint64_t)(set->link_speed_ext ^ LINK_SPEED_EXT_ALL) << 8 |
-	    (uint64_t)(set->link_speed ^ LINK_SPEED_ALL);
+	uint64_t codes = (uint64_t)(set->ports.force_link_width ^ LINK_WIDTH_ALL) << 16 |
+	    (uint64_t)(set->ports.force_link_speed_ext ^ LINK_SPEED_EXT_ALL) << 8 |
+	    (uint64_t)(set->ports.force_link_speed ^ LINK_SPEED_ALL);
 
 	return codes == 0 ? 0 : fm_mix64(codes) >> 1;
 }
@@ -65,7 +64,9 @@ uint64_t
 sweep_settings_fingerprint(const struct sweep_settings *set)
 {
 	return link_codes(set) ^
-	    (UINT64_C(1) << 63 | high_limits(set->qos) << 37 | (uint64_t)set->subnet_timeout << 32 |
-		(uint64_t)set->m_key_lease_s << 16 | (uint64_t)set->phys_errors << 8 |
-		set->overrun_errors);
+	    (UINT64_C(1) << 63 | high_limits(set->qos) << 37 |
+		(uint64_t)set->ports.subnet_timeout << 32 |
+		(uint64_t)set->m_key.lease_period_s << 16 |
+		(uint64_t)set->ports.local_phy_errors_threshold << 8 |
+		set->ports.overrun_errors_threshold);
 }

@@ -488,8 +488,10 @@ make_older(struct sweeper *s, bool half_way)
 		return;
 	if (none && !half_way)
 		s->writing.flight = s->plan->number;
-	if (s->writing.older_until_ns < s->writing.wrote_ns + s->set.packet_life_ms * 1000000)
-		s->writing.older_until_ns = s->writing.wrote_ns + s->set.packet_life_ms * 1000000;
+	if (s->writing.older_until_ns <
+	    s->writing.wrote_ns + s->set.transition.packet_life_ms * 1000000)
+		s->writing.older_until_ns =
+		    s->writing.wrote_ns + s->set.transition.packet_life_ms * 1000000;
 }
 
 /* s->next is in the switches, but for what waits. */

@@ -28,8 +28,8 @@ apply_transition(struct sweeper *s)
 void
 apply_note_older(struct sweeper *s)
 {
-	int64_t gone_ns =
-	    s->p.transport->ops->now_ns(s->p.transport) + s->set.packet_life_ms * 1000000;
+	int64_t gone_ns = s->p.transport->ops->now_ns(s->p.transport) +
+	    s->set.transition.packet_life_ms * 1000000;
 
 	if (s->writing.older_until_ns < gone_ns)
 		s->writing.older_until_ns = gone_ns;

@@ -25,7 +25,8 @@ wait_until(struct sweeper *s, int64_t now_ns)
 	    !s->telling.untold_before_us && transition_counts(s->writing.transition)->drained == 0;
 
 	s->writing.waits_for_older = false;
-	return older ? s->writing.older_until_ns : now_ns + s->set.packet_life_ms * 1000000;
+	return older ? s->writing.older_until_ns
+		     : now_ns + s->set.transition.packet_life_ms * 1000000;
 }
 
 /* A packet's life time, begun with the first call. */
@@ -59,7 +60,7 @@ apply_holds(const struct sweeper *s)
 {
 	return s->plan != NULL && s->plan->tables != NULL && s->next != NULL &&
 	    s->next != s->plan && !s->set.dry_run && reconfig_awaits_hosts(s->next) &&
-	    (s->set.client_reregister || !plan_same_vls(s->plan, s->next));
+	    (s->set.ports.client_reregister || !plan_same_vls(s->plan, s->next));
 }
 
 /* A loss may have cut off the way to a host before it was told.  It is sought once more by all
@@ -68,8 +69,8 @@ apply_holds(const struct sweeper *s)
 static bool
 seeks_untold(struct sweeper *s)
 {
-	if (!s->set.client_reregister || s->plan == NULL || s->telling.n_untold >= BREAKS_MAX ||
-	    !repath_is_untold(s))
+	if (!s->set.ports.client_reregister || s->plan == NULL ||
+	    s->telling.n_untold >= BREAKS_MAX || !repath_is_untold(s))
 		return false;
 	s->telling.n_untold++;
 	sweeper_request(s, SWEEP_HEAVY, "hosts that have not been told of other SLs");
@@ -88,7 +89,7 @@ apply_hosts_are_told(struct sweeper *s)
 	if (repath_feed(s) || seeks_untold(s))
 		return false;
 	s->telling.told = true;
-	if (s->set.client_reregister)
+	if (s->set.ports.client_reregister)
 		repath_say_untold(s);
 	return true;
 }

@@ -60,15 +60,17 @@ links_note_forced(
 {
 	const struct sweep_settings *set = &s->set;
 	const struct inv_node *n = inv_node(&s->inv, slot);
-	bool asks = (set->link_width != 0 && set->link_width != LINK_WIDTH_ALL) ||
-	    (set->link_speed != 0 && set->link_speed != LINK_SPEED_ALL) ||
-	    (set->link_speed_ext != 0 && set->link_speed_ext != LINK_SPEED_EXT_ALL);
+	bool asks =
+	    (set->ports.force_link_width != 0 && set->ports.force_link_width != LINK_WIDTH_ALL) ||
+	    (set->ports.force_link_speed != 0 && set->ports.force_link_speed != LINK_SPEED_ALL) ||
+	    (set->ports.force_link_speed_ext != 0 &&
+		set->ports.force_link_speed_ext != LINK_SPEED_EXT_ALL);
 
 	if (port == 0 || !asks || !link_usable(&s->inv, &n->ports[port]))
 		return;
-	if (is_unmet(set->link_width, LINK_WIDTH_ALL, want->link_width_enabled) ||
-	    is_unmet(set->link_speed, LINK_SPEED_ALL, want->link_speed_enabled) ||
-	    is_unmet_ext(set->link_speed_ext, want))
+	if (is_unmet(set->ports.force_link_width, LINK_WIDTH_ALL, want->link_width_enabled) ||
+	    is_unmet(set->ports.force_link_speed, LINK_SPEED_ALL, want->link_speed_enabled) ||
+	    is_unmet_ext(set->ports.force_link_speed_ext, want))
 		note_port(&s->links->unmet, n, port, want);
 	else if (!runs_as_enabled(want))
 		note_port(&s->links->waits, n, port, want);

@@ -243,7 +243,7 @@ note_held_back(struct sweeper *s, uint32_t slot, unsigned port)
 	far = &inv_node(&s->inv, p->peer)->ports[p->peer_port];
 	mtu = p->info.mtu_cap < far->info.mtu_cap ? p->info.mtu_cap : far->info.mtu_cap;
 	vls = p->info.vl_cap < far->info.vl_cap ? p->info.vl_cap : far->info.vl_cap;
-	vls = vls < s->set.max_op_vls ? vls : s->set.max_op_vls;
+	vls = vls < conf_op_vls(&s->set.ports) ? vls : conf_op_vls(&s->set.ports);
 	if ((p->info.neighbor_mtu == mtu || mtu == 0) &&
 	    (p->info.operational_vls == vls || vls == 0))
 		return;
@@ -414,7 +414,7 @@ links_name(struct sweeper *s, uint32_t slot, unsigned port)
 	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
 	struct wire_port_info info = p->info;
 
-	if (p->lid == 0 || p->info.lid != 0 || s->keys->fabric != s->set.m_key)
+	if (p->lid == 0 || p->info.lid != 0 || s->keys->fabric != s->set.m_key.key)
 		return;
 	if (port == 0) {
 		if (!s->set.dry_run) /* it will be counted in its turn */

@@ -7,10 +7,10 @@
  * all ports have the same one, `fabric_key`, which the request engine puts into
  * every SMP; a port known to have another has it in inv_port.m_key.
  *
- *	set.m_key	what the administrator wants
+ *	set.m_key.key	what the administrator wants
  *	fabric_key	what the fabric had when it was last up: kept in the store,
  *			so that another key in the configuration finds its way in
- *	set.port_keys	what a subnet manager before has left in ports (guid2mkey)
+ *	set.m_key.of_ports	what a subnet manager before has left in ports (guid2mkey)
  *
  * A port without a key gets the wanted one with its other fields.  From one
  * key to another is a pass of its own at the end of the sweep: requests that
@@ -32,7 +32,7 @@ mkeys_start(struct sweeper *s)
 {
 	uint64_t kept = store_m_key(s->p.store);
 
-	s->keys->fabric = kept != 0 ? kept : s->set.m_key;
+	s->keys->fabric = kept != 0 ? kept : s->set.m_key.key;
 	txn_set_m_key(s->p.txn, s->keys->fabric);
 }
 
@@ -46,20 +46,20 @@ key_of(const struct sweeper *s, const struct inv_port *p)
 static uint64_t
 other_key(const struct sweeper *s)
 {
-	return s->set.m_key != s->keys->fabric ? s->set.m_key : 0;
+	return s->set.m_key.key != s->keys->fabric ? s->set.m_key.key : 0;
 }
 
 uint64_t
 mkeys_next(const struct sweeper *s, uint64_t tried)
 {
-	const struct guid2mkey *g = s->set.port_keys;
+	const struct guid2mkey *g = &s->set.m_key.of_ports;
 	uint64_t other = other_key(s);
 	bool is_next = tried == 0;
 
 	if (other != 0 && is_next)
 		return other;
 	is_next = is_next || tried == other;
-	for (unsigned i = 0; g != NULL && i < g->n_kinds; i++) {
+	for (unsigned i = 0; i < g->n_kinds; i++) {
 		if (g->kind[i] == s->keys->fabric || g->kind[i] == other)
 			continue;
 		if (is_next)
@@ -77,8 +77,8 @@ next_of_port(const struct sweeper *s, const struct inv_port *p)
 
 	if (p->m_key == 0 && other != 0)
 		return other;
-	if (s->set.port_keys != NULL && (p->m_key == 0 || p->m_key == other))
-		own = guid2mkey_find(s->set.port_keys, p->guid);
+	if (p->m_key == 0 || p->m_key == other)
+		own = guid2mkey_find(&s->set.m_key.of_ports, p->guid);
 	return own != s->keys->fabric && own != other ? own : 0;
 }
 
@@ -153,7 +153,8 @@ mkeys_on_trap(struct sweeper *s, const struct wire_notice *notice)
 		snprintf(how, sizeof(how), "by a directed route of %u links", bad.n_hops);
 	else
 		snprintf(how, sizeof(how), "LID %u", bad.lid);
-	ours = bad.m_key == s->set.m_key; /* whoever has asked; the fabric's is tried before it */
+	ours =
+	    bad.m_key == s->set.m_key.key; /* whoever has asked; the fabric's is tried before it */
 	fm_log_rl(&s->logs.traps, ours ? FM_LOG_WARN : FM_LOG_INFO, "sweep",
 	    "trap 256 of %s, LID %u: it has refused a %s %s (%s) for its M_Key%s", name,
 	    notice->issuer_lid, bad.method == WIRE_SET ? "Set" : "Get", wire_attr_name(bad.attr),
@@ -170,14 +171,14 @@ mkeys_note(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_inf
 
 	p->foreign_key = false;
 	if (now->m_key != 0) {
-		if (now->m_key != key_of(s, p) && now->m_key != s->set.m_key)
+		if (now->m_key != key_of(s, p) && now->m_key != s->set.m_key.key)
 			log_foreign_key(s, n, port, "it can be read, and is replaced");
 		p->m_key = now->m_key != s->keys->fabric ? now->m_key : 0;
 		return false;
 	}
 	/* none, or hidden from us; protect bits without a key are ours alone */
 	if (now->m_key_protect == 0 ||
-	    (s->set.m_key == 0 && now->m_key_protect == s->set.m_key_protect)) {
+	    (s->set.m_key.key == 0 && now->m_key_protect == s->set.m_key.protection_level)) {
 		p->m_key = 0;
 		return false;
 	}
@@ -204,7 +205,7 @@ is_due(const struct sweeper *s, uint32_t slot, unsigned port)
 	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
 
 	return port_wants_lid(&s->inv, slot, port) && p->info.m_key != 0 &&
-	    p->info.m_key != s->set.m_key && !p->foreign_key;
+	    p->info.m_key != s->set.m_key.key && !p->foreign_key;
 }
 
 static void
@@ -216,8 +217,8 @@ on_new_key(struct ask *a, enum txn_status status, const uint8_t *reply)
 	char name[128];
 
 	if (status == TXN_OK) {
-		p->info.m_key = s->set.m_key;
-		p->m_key = s->set.m_key != s->keys->fabric ? s->set.m_key : 0;
+		p->info.m_key = s->set.m_key.key;
+		p->m_key = s->set.m_key.key != s->keys->fabric ? s->set.m_key.key : 0;
 		return;
 	}
 	if (status != TXN_CANCELLED)
@@ -236,7 +237,7 @@ set_key(struct sweeper *s, uint32_t slot, unsigned port)
 
 	if (a == NULL)
 		return;
-	info.m_key = s->set.m_key;
+	info.m_key = s->set.m_key.key;
 	info.port_state = info.phys_state = 0; /* as they are */
 	wire_port_info_put(data, &info);
 	ask_set_at(a, WIRE_ATTR_PORT_INFO, port, data, on_new_key);
@@ -275,11 +276,11 @@ mkeys_commit(struct sweeper *s)
 
 	if (s->set.dry_run)
 		return;
-	if (s->p.store != NULL && store_put_m_key(s->p.store, s->set.m_key, &err) != 0)
+	if (s->p.store != NULL && store_put_m_key(s->p.store, s->set.m_key.key, &err) != 0)
 		log_err("sweep", "%s", err.msg);
-	if (old == s->set.m_key)
+	if (old == s->set.m_key.key)
 		return;
-	s->keys->fabric = s->set.m_key;
+	s->keys->fabric = s->set.m_key.key;
 	txn_set_m_key(s->p.txn, s->keys->fabric);
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
 		for (unsigned p = 0; p <= inv_node(&s->inv, i)->n_ports; p++) {

@@ -59,7 +59,7 @@ struct pkey_job {
 static bool
 is_closed(const struct sweeper *s)
 {
-	return s->set.partitions != NULL && !partitions_open(s->set.partitions);
+	return s->set.partitions.all != NULL && !partitions_open(s->set.partitions.all);
 }
 
 static struct part_port
@@ -126,9 +126,9 @@ open_partitions(struct sweeper *s)
 	static const struct part_options plain;
 	int rc;
 
-	if (s->set.partitions != NULL) {
+	if (s->set.partitions.all != NULL) {
 		partitions_put(s->pk->parts);
-		s->pk->parts = partitions_get(s->set.partitions);
+		s->pk->parts = partitions_get(s->set.partitions.all);
 		return 0;
 	}
 	if (s->pk->parts != NULL && partitions_open(s->pk->parts))
@@ -395,7 +395,7 @@ static void
 lay_out(struct pkey_job *j)
 {
 	struct pkey_side *end = &j->side[SIDE_END], *sw = &j->side[SIDE_SWITCH];
-	struct pkey_wish w = { j->keys, j->index0, j->s->set.keep_pkey_indexes };
+	struct pkey_wish w = { j->keys, j->index0, j->s->set.partitions.keep_indexes };
 	uint16_t some[JOB_SLOTS];
 	size_t n_cut = pkey_wish_cut(&w, end->n_slots, some);
 
@@ -473,7 +473,7 @@ can_enforce(const struct sweeper *s, const struct wire_switch_info *sw)
 	unsigned can = (sw->inbound_enforcement_cap ? PART_ENFORCE_IN : 0) |
 	    (sw->outbound_enforcement_cap ? PART_ENFORCE_OUT : 0);
 
-	return sw->partition_enforcement_cap > 0 && (can & s->set.part_enforce) != 0;
+	return sw->partition_enforcement_cap > 0 && (can & s->set.partitions.enforce) != 0;
 }
 
 /* The switch at whose port the partitions of an end-port are enforced: one that it is cabled to

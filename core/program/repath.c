@@ -79,7 +79,7 @@ repath_note(struct sweeper *s)
 		    "%" PRIu64 " paths carry another SL than before; %" PRIu32
 		    " ports are %s to ask for theirs again",
 		    n, n_ports,
-		    s->set.client_reregister ? "told" : "not told (client_reregister = no)");
+		    s->set.ports.client_reregister ? "told" : "not told (client_reregister = no)");
 	}
 	free(switches);
 }
@@ -105,13 +105,13 @@ repath_take_over(struct sweeper *s)
 	log_notice("sweep",
 	    "hosts may send by SLs that an SM before has told them; %" PRIu32 " ports are %s to "
 	    "ask for paths again before tables are written",
-	    n_ports, s->set.client_reregister ? "told" : "not told (client_reregister = no)");
+	    n_ports, s->set.ports.client_reregister ? "told" : "not told (client_reregister = no)");
 }
 
 bool
 repath_is_due(const struct sweeper *s)
 {
-	return s->telling.repaths && s->set.client_reregister && s->plan != NULL &&
+	return s->telling.repaths && s->set.ports.client_reregister && s->plan != NULL &&
 	    s->next != NULL &&
 	    (s->plan->tables->t.n_vls_used > 1 || s->next->tables->t.n_vls_used > 1);
 }
@@ -163,7 +163,7 @@ repath_is_untold(const struct sweeper *s)
 bool
 repath_is_back(const struct sweeper *s)
 {
-	return s->set.client_reregister && has_untold(s, true);
+	return s->set.ports.client_reregister && has_untold(s, true);
 }
 
 bool
@@ -183,7 +183,7 @@ repath_feed(struct sweeper *s)
 void
 repath_tell(struct sweeper *s)
 {
-	if ((s->telling.repaths && s->set.client_reregister) || s->telling.held_for_sls)
+	if ((s->telling.repaths && s->set.ports.client_reregister) || s->telling.held_for_sls)
 		sweeper_request(s, SWEEP_NAMED, "paths carry other SLs");
 	s->telling.repaths = false;
 }

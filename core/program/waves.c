@@ -133,7 +133,7 @@ waves_start(struct sweeper *s, bool (*visit)(struct sweeper *s, fm_sw sw, uint32
 	struct waves *w;
 
 	waves_end(s);
-	if (!s->set.lid_smps)
+	if (!s->set.sweep.lid_routed_smps)
 		return;
 	s->ways.waves = w = calloc(1, sizeof(*w));
 	if (w == NULL || !list_switches(s, w) || (pays(s, w) && !mark_roads(s, w))) {

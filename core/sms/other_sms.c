@@ -24,7 +24,7 @@ is_dead(const struct sweeper *s, uint32_t node, uint8_t port)
 {
 	const struct ha *h = s->p.ha;
 
-	return h->state == WIRE_SM_DISCOVERING && h->n_silent_polls >= s->set.silent_polls_max &&
+	return h->state == WIRE_SM_DISCOVERING && h->n_silent_polls >= s->set.sm.polling_retries &&
 	    node == h->master.node && port == h->master.port;
 }
 
@@ -161,7 +161,7 @@ log_sm(struct sweeper *s, const struct ha_other *o)
 	case HA_NOT_ALLOWED:
 		fm_log(rules ? FM_LOG_ERR : FM_LOG_WARN, "ha",
 		    "an SM %s (0x%016" PRIx64 "): %s; %s",
-		    s->set.ignore_other_sms ? "is ignored by ignore_other_sm"
+		    s->set.sm.ignore_others ? "is ignored by ignore_other_sm"
 					    : "is not in allowed_sm_guids",
 		    guid, who,
 		    rules ? "it is not stood by for, and two rule the subnet: stop it, or allow it"
@@ -225,7 +225,7 @@ static enum way_given
 give_way(struct sweeper *s, const struct ha_other *o)
 {
 	struct sm_past *p = sm_past(s, o->info.guid);
-	int64_t now = sweeper_clock_ms(s), patience = s->set.sm_patience_ms;
+	int64_t now = sweeper_clock_ms(s), patience = s->set.sm.patience_ms;
 	int64_t pause = o->info.state == WIRE_SM_MASTER ? OFFER_RULER_MS : OFFER_AGAIN_MS;
 
 	sm_describe(s, o, s->report.other, sizeof(s->report.other));

@@ -199,7 +199,7 @@ sms_awake(struct sweeper *s)
 	s->sm->turn_ms = now;
 	if (is_first || s->sm->doubts || s->p.ha->state != WIRE_SM_MASTER ||
 	    s->set.own_port_ms == 0 || still_ms <= 2 * s->set.own_port_ms ||
-	    still_ms < s->set.poll_ms * s->set.silent_polls_max)
+	    still_ms < s->set.sm.polling_timeout_ms * s->set.sm.polling_retries)
 		return;
 	log_warn("ha",
 	    "fmd stood still for %" PRId64

@@ -44,14 +44,14 @@ note_work(struct sweeper *s, bool works)
 		return;
 	if (works || p->waits_ms == SM_NEVER_MS)
 		p->waits_ms = now;
-	if (s->set.sm_patience_ms == 0 || now - p->waits_ms < s->set.sm_patience_ms)
+	if (s->set.sm.patience_ms == 0 || now - p->waits_ms < s->set.sm.patience_ms)
 		return;
 	p->given_up = true;
 	sm_describe(s, &h->master, s->report.other, sizeof(s->report.other));
 	log_err("ha",
 	    "the SM that we stand by for has not made the subnet work for %" PRId64
 	    " s: %s; it is given up and ignored (stop it, or set allowed_sm_guids)",
-	    s->set.sm_patience_ms / 1000, s->report.other);
+	    s->set.sm.patience_ms / 1000, s->report.other);
 	ha_give_up(h);
 	sweeper_request(s, SWEEP_HEAVY, "the SM that we stood by for is given up");
 }
@@ -122,7 +122,7 @@ is_waiting(const struct sweeper *s)
 {
 	const struct ha *h = s->p.ha;
 
-	return s->run.phase == PHASE_IDLE && s->set.poll_ms > 0 &&
+	return s->run.phase == PHASE_IDLE && s->set.sm.polling_timeout_ms > 0 &&
 	    (h->state == WIRE_SM_STANDBY || h->awaits_ack);
 }
 
@@ -141,11 +141,11 @@ on_poll(struct ask *a, enum txn_status status, const uint8_t *reply)
 		sm_judge(a, reply, &now);
 		sm_note(s, &now);
 	}
-	if (ha_on_poll(h, status == TXN_OK ? &now : NULL, s->set.silent_polls_max))
+	if (ha_on_poll(h, status == TXN_OK ? &now : NULL, s->set.sm.polling_retries))
 		sweeper_request(s, SWEEP_HEAVY,
 		    status == TXN_OK ? "the master stepped down"
 				     : "the master does not answer any more");
-	else if (h->n_lesser_polls == LESSER_SAY_MS / s->set.poll_ms + 1)
+	else if (h->n_lesser_polls == LESSER_SAY_MS / s->set.sm.polling_timeout_ms + 1)
 		log_warn("ha",
 		    "the master is of lower rank than we are and does not hand over: %s; still "
 		    "waiting (stop it, "
@@ -158,7 +158,7 @@ poll_due_ms(const struct sweeper *s)
 {
 	if (!is_waiting(s) || s->sm->poll_is_out)
 		return INT64_MAX;
-	return s->sm->polled_ms + s->set.poll_ms;
+	return s->sm->polled_ms + s->set.sm.polling_timeout_ms;
 }
 
 static void

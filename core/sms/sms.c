@@ -79,12 +79,12 @@ sm_past(struct sweeper *s, uint64_t guid)
 bool
 sm_is_allowed(const struct sweeper *s, uint64_t guid)
 {
-	if (s->set.ignore_other_sms)
+	if (s->set.sm.ignore_others)
 		return guid == s->local.port_guid;
-	for (uint32_t i = 0; i < s->set.n_allowed_sms; i++)
-		if (s->set.allowed_sms[i] == guid)
+	for (uint32_t i = 0; i < s->set.sm.n_allowed; i++)
+		if (s->set.sm.allowed[i] == guid)
 			return true;
-	return s->set.n_allowed_sms == 0;
+	return s->set.sm.n_allowed == 0;
 }
 
 static enum ha_trust
@@ -147,7 +147,7 @@ sm_ask_beside(struct sweeper *s, uint32_t node, uint8_t port, struct smp_route *
 uint32_t
 sm_answer_ms(const struct sweeper *s)
 {
-	int64_t ms = s->set.poll_ms / 2;
+	int64_t ms = s->set.sm.polling_timeout_ms / 2;
 
 	return ms < ANSWER_LEAST_MS ? ANSWER_LEAST_MS
 	    : ms > ANSWER_MOST_MS   ? ANSWER_MOST_MS

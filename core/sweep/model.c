@@ -80,9 +80,9 @@ want_lid(struct sweeper *s, struct lid_round *r, uint32_t slot, uint8_t port)
 	if (!port_wants_lid(&s->inv, slot, port))
 		return true;
 	if (inv_is_switch(n))
-		w.lmc = n->sw.enhanced_port0 ? s->set.switch_lmc : 0;
+		w.lmc = n->sw.enhanced_port0 ? s->set.addresses.switch_lmc : 0;
 	else
-		w.lmc = s->set.ca_lmc;
+		w.lmc = s->set.addresses.lmc;
 	w.stored = store_lid(s->p.store, p->guid);
 	if (w.stored == 0)
 		w.stored = p->lid; /* given by us earlier */
@@ -210,7 +210,7 @@ assign(struct sweeper *s, struct lid_round *r, bool is_foretold, struct fm_error
 {
 	int (*give)(struct lid_want *, uint32_t, bool, struct fm_error *) =
 	    is_foretold ? lid_foretell : lid_assign;
-	bool honour = !(s->rule.first_master && s->set.reassign_lids);
+	bool honour = !(s->rule.first_master && s->set.addresses.reassign_lids);
 	int rc;
 
 	fm_arena_init(&r->mem, SIZE_MAX);
@@ -259,8 +259,8 @@ sweeper_lid_moves(struct sweeper *s, uint8_t ca_lmc, uint8_t switch_lmc,
 	int rc;
 
 	*moves = (struct sweep_lid_moves){ 0 };
-	s->set.ca_lmc = ca_lmc;
-	s->set.switch_lmc = switch_lmc;
+	s->set.addresses.lmc = ca_lmc;
+	s->set.addresses.switch_lmc = switch_lmc;
 	rc = assign(s, &r, true, err);
 	s->set = now;
 	for (uint32_t i = 0; rc == 0 && i < r.ports.n; i++) {
@@ -427,7 +427,7 @@ same_fabric(const struct fm_fabric *a, const struct fm_fabric *b)
 bool
 model_drops(const struct sweeper *s)
 {
-	return plan_lingers_too_long(s->plan, sweeper_clock_ms(s), s->set.lid_linger_ms);
+	return plan_lingers_too_long(s->plan, sweeper_clock_ms(s), s->set.addresses.lid_linger_ms);
 }
 
 int

@@ -53,7 +53,7 @@ end_routing(struct sweeper *s, int rc)
 	say_choice(s->plan, s->next);
 	say_mended(s->plan, s->next);
 	say_credit_loops(s->plan, s->next);
-	say_change(s->plan, s->next, s->set.packet_life_ms, apply_holds(s));
+	say_change(s->plan, s->next, s->set.transition.packet_life_ms, apply_holds(s));
 	if (s->next != NULL && s->next != s->plan)
 		r->change = s->next->change;
 	r->repaired = s->next != NULL && s->next != s->plan && s->next->repaired;
@@ -112,10 +112,10 @@ routing_start(struct sweeper *s)
 		.prev = s->plan,
 		.anew = s->asked->chain_changed ? PLAN_BY_CHAIN : PLAN_FROM_PREV,
 		.now_ms = sweeper_clock_ms(s),
-		.linger_ms = s->set.lid_linger_ms,
-		.rebalance = s->set.rebalance,
+		.linger_ms = s->set.addresses.lid_linger_ms,
+		.rebalance = s->set.transition.rebalance,
 		.quiet = s->run.quiet,
-		.drain = s->asked->drain_once ? PLAN_DRAIN_ALWAYS : s->set.drain,
+		.drain = s->asked->drain_once ? PLAN_DRAIN_ALWAYS : s->set.transition.drain,
 		.mcast_sls = mcast_make_trees(s),
 		.mcast_trees = MCAST_TREES_DEFAULT };
 	struct fm_error *err = &s->report.error;

@@ -359,7 +359,7 @@ say_why(struct sweeper *s, struct sweep_report *r)
 		return;
 	}
 	r->scope = w.why == WAKE_INTERVAL || w.why == WAKE_IN_VAIN ? SWEEP_LIGHT : SWEEP_NAMED;
-	if (w.why == WAKE_LOST || (r->scope == SWEEP_LIGHT && s->set.always_heavy))
+	if (w.why == WAKE_LOST || (r->scope == SWEEP_LIGHT && s->set.sweep.force_heavy))
 		r->scope = SWEEP_HEAVY;
 	if (w.why == WAKE_UNFINISHED)
 		todo_reason(s, r->reason, sizeof(r->reason));
@@ -434,7 +434,8 @@ after_discovery(struct sweeper *s)
 		bool news = s->disc->changed || s->reading.doubted.n > 0 || s->disc->todo_work ||
 		    s->disc->fell_silent || model_drops(s);
 
-		s->run.quiet = !news && plan_wants_rebalance(s->plan, s->p.chain, s->set.rebalance);
+		s->run.quiet =
+		    !news && plan_wants_rebalance(s->plan, s->p.chain, s->set.transition.rebalance);
 		news = news || s->run.quiet;
 		if (!sms_decide(s) || !news) {
 			end_sweep(s,

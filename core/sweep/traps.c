@@ -311,7 +311,7 @@ look_for(struct sweeper *s, struct trap_row *r, const char *reason)
 		return;
 	}
 	t->heavy_ms =
-	    now_ms + (s->set.sweep_interval_ms > 0 ? s->set.sweep_interval_ms : HOLD_MOST_MS);
+	    now_ms + (s->set.sweep.interval_ms > 0 ? s->set.sweep.interval_ms : HOLD_MOST_MS);
 	t->counts.acted++;
 	fm_log_rl(&s->logs.traps, FM_LOG_NOTICE, "sweep", "%s", reason);
 	sweeper_request(s, SWEEP_HEAVY, reason);
@@ -367,7 +367,7 @@ act(struct sweeper *s, const struct source *src, const struct wire_notice *n, st
 		return;
 	}
 	say_reason(s, n->trap_number, src, "", reason, sizeof(reason));
-	if (!s->set.on_trap || !n->generic ||
+	if (!s->set.sweep.on_trap || !n->generic ||
 	    (n->trap_number != TRAP_LINK_STATE && n->trap_number != TRAP_LOCAL_CHANGE)) {
 		if (r->n <= ROW_MOST)
 			fm_log_rl(&s->logs.traps, FM_LOG_INFO, "sweep", "%s", reason);
@@ -429,7 +429,7 @@ on_trap(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	r = row_of(t, key_of(&src, &notice, port), now_ms);
 	if (r == NULL)
 		return; /* the light sweep sees what is new */
-	if (port != 0 && r->n % BABBLE_MOST == 0 && s->set.babbling_ports_stop &&
+	if (port != 0 && r->n % BABBLE_MOST == 0 && s->set.sweep.babbling_port_policy &&
 	    s->p.ha->state == WIRE_SM_MASTER)
 		babble_stop(s, src.slot, port, notice.trap_number);
 	if (r->n > ROW_MOST) {

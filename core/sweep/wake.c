@@ -39,8 +39,8 @@ rules_itself(const struct sweeper *s)
 static int64_t
 interval_ms(const struct sweeper *s)
 {
-	if (s->set.sweep_interval_ms > 0)
-		return s->set.sweep_interval_ms;
+	if (s->set.sweep.interval_ms > 0)
+		return s->set.sweep.interval_ms;
 	return s->todo->n > 0 || !s->rule.was_up ? UNFINISHED_EVERY_MS : 0;
 }
 

@@ -353,7 +353,7 @@ start(const struct fm_engine *engine, const char *words, uint64_t seed)
 	if (getenv("FMD_SETTLE_LOG") != NULL)
 		fm_log_set_sink(print_log, NULL);
 	rig_use(&rig, engine);
-	rig.set.rebalance = PLAN_REBALANCE_NEVER;
+	rig.set.transition.rebalance = PLAN_REBALANCE_NEVER;
 	rig.off_loop = true;
 	rig.may_take_plan = may_take_plan;
 	n_out = n_absent = n_arrivals = n_hosts = n_reports = 0;

@@ -247,7 +247,7 @@ happen(const uint8_t *e)
 		start(k);
 		break;
 	case 6:
-		house[k].ha.priority = house[k].set.sm_priority = e[2] & 15;
+		house[k].ha.priority = house[k].set.sm.priority = e[2] & 15;
 		break;
 	case 7:
 		plays = e[1] & 2;
@@ -307,10 +307,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	plays = false;
 	build(&house[0]);
 	sim = house[0].sim;
-	house[0].set.sm_key = KEY;
-	house[0].set.sm_patience_ms = PATIENCE_MS;
-	house[0].set.packet_life_ms = 10;
-	house[0].set.poll_ms = POLL_MS;
+	house[0].set.sm.key = KEY;
+	house[0].set.sm.patience_ms = PATIENCE_MS;
+	house[0].set.transition.packet_life_ms = 10;
+	house[0].set.sm.polling_timeout_ms = POLL_MS;
 	house[1].set = house[0].set;
 	must(sim_attach(sim, sim_find(sim, "c"), 1, &evil, &err) == 0);
 	evil->on_mad = on_evil;

@@ -97,8 +97,8 @@ occupy(struct house *h, const char *node)
 	must(h->transport->ops->local_port(h->transport, &local, &err) == 0);
 	must(router_init(&h->router, 1, &err) == 0);
 	h->chain.fallback = true;
-	ha_init(&h->ha, local.port_guid, h->set.sm_priority, h->set.sm_key);
-	h->txn = txn_new(h->transport, &limits, h->set.m_key);
+	ha_init(&h->ha, local.port_guid, h->set.sm.priority, h->set.sm.key);
+	h->txn = txn_new(h->transport, &limits, h->set.m_key.key);
 	must(h->txn != NULL);
 	parts.transport = h->transport;
 	parts.txn = h->txn;
@@ -118,7 +118,7 @@ build(struct house *h)
 	sim_options_default(&o);
 	must(sim_new(&h->nl, &o, &h->sim, &err) == 0);
 	sweep_settings_default(&h->set);
-	h->set.sweep_interval_ms = 0; /* the caller asks for sweeps */
+	h->set.sweep.interval_ms = 0; /* the caller asks for sweeps */
 }
 
 static inline void

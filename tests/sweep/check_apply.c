@@ -277,8 +277,8 @@ START_TEST(silent_switches_are_left_alone)
 
 	rig_generate(&rig.nl, "torus 3x3 40");
 	rig_sim_overtaking(&rig, 1);
-	rig.set.ca_lmc = 7; /* more blocks than are under way at once */
-	rig.set.drain = PLAN_DRAIN_NEVER;
+	rig.set.addresses.lmc = 7; /* more blocks than are under way at once */
+	rig.set.transition.drain = PLAN_DRAIN_NEVER;
 	fm_arena_init(&memory, SIZE_MAX);
 	use(&updn_LTX_fm_engine);
 	rig_bring_up(&rig);
@@ -320,7 +320,7 @@ change_engine(const struct fm_engine *engine)
 static void
 change_root(uint32_t nth)
 {
-	rig.set.drain = PLAN_DRAIN_NEVER;
+	rig.set.transition.drain = PLAN_DRAIN_NEVER;
 	rig_use(&rig, &updn_LTX_fm_engine);
 	pin_root(nth);
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
@@ -359,7 +359,7 @@ bring_up_wide(bool by_lid, bool refuses)
 	o.no_lid_smps = refuses;
 	rig_generate(&rig.nl, "pgft 3 4,4,6 1,4,4 1,1,1");
 	rig_sim(&rig, &o);
-	rig.set.lid_smps = by_lid;
+	rig.set.sweep.lid_routed_smps = by_lid;
 	fm_arena_init(&memory, SIZE_MAX);
 	use(&fattree_LTX_fm_engine);
 	rig_bring_up(&rig);

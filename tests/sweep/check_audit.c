@@ -67,10 +67,10 @@ bring_up(const char *words, int64_t audit_ms)
 
 	rig_generate(&rig.nl, words);
 	rig_sim(&rig, NULL);
-	rig.set.audit_ms = audit_ms;
-	rig.set.sweep_interval_ms = interval_ms;
-	ck_assert_msg(partitions_parse("p.conf", parts, sizeof(parts) - 1, &o, &rig.set.partitions,
-			  NULL, &err) == 0,
+	rig.set.sweep.audit_ms = audit_ms;
+	rig.set.sweep.interval_ms = interval_ms;
+	ck_assert_msg(partitions_parse("p.conf", parts, sizeof(parts) - 1, &o,
+			  &rig.set.partitions.all, NULL, &err) == 0,
 	    "%s", err.msg);
 	prepare_qos();
 	rig.set.qos = &qos;
@@ -86,7 +86,7 @@ bring_up(const char *words, int64_t audit_ms)
 static void
 teardown(void)
 {
-	const struct partitions *p = rig.set.partitions;
+	const struct partitions *p = rig.set.partitions.all;
 
 	rig_fini(&rig);
 	partitions_put(p);
@@ -535,7 +535,7 @@ START_TEST(nobody_is_asked)
 	pass(3 * TURN_MS);
 	ck_assert_uint_eq(txn_counts(rig.txn)->gets_by_attr[WIRE_ATTR_LFT], n_gets);
 	ck_assert_int_eq(audit_due_ms(rig.sweeper), INT64_MAX);
-	rig.set.audit_ms = TURN_MS;
+	rig.set.sweep.audit_ms = TURN_MS;
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	ck_assert_int_lt(audit_due_ms(rig.sweeper), INT64_MAX);
 	rig.ha.state = WIRE_SM_STANDBY;

@@ -177,7 +177,7 @@ START_TEST(whole_columns_are_emptied_once)
 	uint64_t before;
 
 	bring_up(fabrics[0], 1);
-	rig.set.client_reregister = rig.set.on_trap = false;
+	rig.set.ports.client_reregister = rig.set.sweep.on_trap = false;
 	lose_a_cable();
 	rig_let_pass(&rig, 3000);
 	rig_expect_up(&rig);
@@ -265,7 +265,7 @@ START_TEST(who_has_no_maps_owes_none)
 	s = rig.sweeper;
 	silent_node = rig_random_switch(&rig, &rng);
 	sim_set_trace(rig.sim, silence_when_asked, NULL);
-	rig.set.subnet_timeout--; /* in all ports */
+	rig.set.ports.subnet_timeout--; /* in all ports */
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_HEAVY);
 	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);

@@ -119,8 +119,8 @@ bring_up(const struct fabric *f)
 	rig_generate(&rig.nl, f->words);
 	rig_sim(&rig, NULL);
 	rig_use(&rig, f->engine);
-	rig.set.ca_lmc = f->lmc;
-	rig.set.partitions = partitions;
+	rig.set.addresses.lmc = f->lmc;
+	rig.set.partitions.all = partitions;
 	rig_bring_up(&rig);
 	sa_rig_start(&sa, &rig);
 	sa.set.partitions = partitions;

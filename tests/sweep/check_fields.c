@@ -23,20 +23,20 @@ setup(void)
 {
 	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
 	rig_sim(&rig, NULL);
-	rig.set.m_key = 0x1122334455667788;
-	rig.set.m_key_lease_s = 60;
-	rig.set.gid_prefix = UINT64_C(0xfec0000000000001);
-	rig.set.subnet_timeout = 17;
-	rig.set.hoq_life = 13;
-	rig.set.leaf_hoq_life = 12;
-	rig.set.vl_stall = 5;
-	rig.set.leaf_vl_stall = 4;
-	rig.set.phys_errors = 7;
-	rig.set.overrun_errors = 6;
-	rig.set.life_time = 15;
-	rig.set.max_op_vls = 3;
-	rig.set.ca_lmc = 1;
-	rig.set.sm_sl = 2;
+	rig.set.m_key.key = 0x1122334455667788;
+	rig.set.m_key.lease_period_s = 60;
+	rig.set.addresses.subnet_prefix = UINT64_C(0xfec0000000000001);
+	rig.set.ports.subnet_timeout = 17;
+	rig.set.ports.head_of_queue_lifetime = 13;
+	rig.set.ports.leaf_head_of_queue_lifetime = 12;
+	rig.set.ports.vl_stall_count = 5;
+	rig.set.ports.leaf_vl_stall_count = 4;
+	rig.set.ports.local_phy_errors_threshold = 7;
+	rig.set.ports.overrun_errors_threshold = 6;
+	rig.set.ports.packet_life_time = 15;
+	rig.set.ports.max_op_vls = 2; /* 4 data VLs */
+	rig.set.addresses.lmc = 1;
+	rig.set.sm.sl = 2;
 	rig_bring_up(&rig);
 }
 
@@ -232,8 +232,8 @@ START_TEST(test_riding_rows)
 	const struct inv_node sw = { .type = WIRE_NODE_SWITCH };
 	struct inv_port peer = { .known = true };
 	struct inv_port port = { .info = { .port_state = WIRE_PORT_ACTIVE,
-				     .hoq_life = rig.set.hoq_life,
-				     .vl_stall_count = rig.set.vl_stall,
+				     .hoq_life = rig.set.ports.head_of_queue_lifetime,
+				     .vl_stall_count = rig.set.ports.vl_stall_count,
 				     .down_default_state = 2 } };
 	struct field_context c = {
 		.set = &rig.set, .node = &sw, .port = &port, .peer = &peer, .peer_node = &sw
@@ -244,13 +244,13 @@ START_TEST(test_riding_rows)
 	ck_assert_uint_eq(info.local_phys_errors, 0);
 	port.info.hoq_life = info.hoq_life = 1;
 	ck_assert_uint_ne(fields_apply(&c, FIELD_SW_PORT, 0, &info), 0);
-	ck_assert_uint_eq(info.local_phys_errors, rig.set.phys_errors);
-	ck_assert_uint_eq(info.overrun_errors, rig.set.overrun_errors);
-	port.info.hoq_life = rig.set.hoq_life;
+	ck_assert_uint_eq(info.local_phys_errors, rig.set.ports.local_phy_errors_threshold);
+	ck_assert_uint_eq(info.overrun_errors, rig.set.ports.overrun_errors_threshold);
+	port.info.hoq_life = rig.set.ports.head_of_queue_lifetime;
 	info = port.info;
 	c.insist = true;
 	ck_assert_uint_ne(fields_apply(&c, FIELD_SW_PORT, 0, &info), 0);
-	ck_assert_uint_eq(info.local_phys_errors, rig.set.phys_errors);
+	ck_assert_uint_eq(info.local_phys_errors, rig.set.ports.local_phy_errors_threshold);
 }
 END_TEST
 
@@ -298,9 +298,9 @@ START_TEST(test_forced_is_written_once)
 {
 	uint64_t sets;
 
-	rig.set.link_width = 2;	    /* 4x */
-	rig.set.link_speed = 5;	    /* SDR, QDR */
-	rig.set.link_speed_ext = 3; /* FDR, EDR */
+	rig.set.ports.force_link_width = 2;	/* 4x */
+	rig.set.ports.force_link_speed = 5;	/* SDR, QDR */
+	rig.set.ports.force_link_speed_ext = 3; /* FDR, EDR */
 	rig_bring_up(&rig);
 	rig_expect_up(&rig);
 	expect_enabled(2, 5, 3);
@@ -315,7 +315,7 @@ END_TEST
 START_TEST(test_no_link_is_taken_down)
 {
 	rig_bring_up(&rig);
-	rig.set.link_speed_ext = LINK_SPEED_EXT_NONE;
+	rig.set.ports.force_link_speed_ext = LINK_SPEED_EXT_NONE;
 	rig_log_clear();
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_HEAVY);
@@ -361,10 +361,10 @@ START_TEST(test_all_is_no_reason)
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	ck_assert_uint_eq(rig_sets(&rig), sets);
-	rig.set.link_speed = 1;
+	rig.set.ports.force_link_speed = 1;
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_HEAVY);
-	rig.set.link_speed = LINK_SPEED_ALL;
+	rig.set.ports.force_link_speed = LINK_SPEED_ALL;
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_HEAVY);
 	expect_enabled(0, 0, 0);
@@ -380,7 +380,8 @@ START_TEST(test_left_as_it_is)
 	struct wire_port_info i;
 
 	spoil(rig.place, 1, limit_by_hand);
-	rig.set.link_speed = rig.set.link_speed_ext = rig.set.link_width = 0;
+	rig.set.ports.force_link_speed = rig.set.ports.force_link_speed_ext =
+	    rig.set.ports.force_link_width = 0;
 	rig_bring_up(&rig);
 	sim_port_info(rig.sim, rig.place, 1, &i);
 	ck_assert_uint_eq(i.link_width_enabled, 1);
@@ -402,7 +403,7 @@ START_TEST(test_nothing_in_common)
 	struct wire_port_info i;
 
 	spoil(rig.place, 1, make_old);
-	rig.set.link_speed_ext = 2; /* EDR */
+	rig.set.ports.force_link_speed_ext = 2; /* EDR */
 	rig_bring_up(&rig);
 	rig_expect_up(&rig);
 	sim_port_info(rig.sim, rig.place, 1, &i);
@@ -416,8 +417,8 @@ END_TEST
 /* None of the hosts' 1x is asked for, and nothing that an adapter does not support is sent. */
 START_TEST(test_beyond_support)
 {
-	rig.set.link_width = 16;
-	rig.set.link_speed_ext = 8; /* NDR */
+	rig.set.ports.force_link_width = 16;
+	rig.set.ports.force_link_speed_ext = 8; /* NDR */
 	rig_bring_up(&rig);
 	rig_expect_up(&rig);
 	expect_enabled(0, 0, 0);
@@ -441,7 +442,7 @@ START_TEST(test_refused_is_tried_again)
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_HEAVY);
 	ck_assert_uint_eq(rig_sets(&rig), sets); /* the same is asked for */
-	rig.set.link_speed_ext = 2;		 /* EDR */
+	rig.set.ports.force_link_speed_ext = 2;	 /* EDR */
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_HEAVY);
 	expect_enabled(0, 0, 2);

@@ -22,10 +22,10 @@ setup(void)
 {
 	rig_generate(&a.nl, "pgft 2 4,4 1,2 1,1");
 	rig_sim(&a, NULL);
-	a.set.sm_key = KEY;
-	a.set.sm_priority = 5;
+	a.set.sm.key = KEY;
+	a.set.sm.priority = 5;
 	b.set = a.set;
-	b.set.sm_priority = 3;
+	b.set.sm.priority = 3;
 	rig_start(&a);
 }
 

@@ -72,7 +72,7 @@ keep(const struct fabric *f)
 	rig_generate(&rig.nl, f->words);
 	rig_sim(&rig, NULL);
 	rig_use(&rig, f->engine);
-	rig.set.ca_lmc = f->lmc;
+	rig.set.addresses.lmc = f->lmc;
 	rig.off_loop = true;
 	rig.plan_path = tables;
 	ck_assert_int_eq(store_open(folder, &rig.store, &err), 0);

@@ -141,7 +141,7 @@ START_TEST(without_a_drain_there_are_rings)
 	if (!places[_i].rings)
 		return;
 	bring_up(&places[_i], 100 + (uint64_t)_i);
-	rig.set.drain = PLAN_DRAIN_NEVER;
+	rig.set.transition.drain = PLAN_DRAIN_NEVER;
 	for (unsigned i = 0; i < 2; i++) {
 		struct sim_place c = rig_lose_a_cable(&rig, &rng);
 

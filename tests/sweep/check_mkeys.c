@@ -27,8 +27,7 @@ setup(void)
 {
 	rig_generate(&rig.nl, "pgft 2 2,2 1,2 1,1");
 	rig_sim(&rig, NULL);
-	rig.set.m_key = OURS;
-	rig.set.n_retries = 1;
+	rig.set.m_key.key = OURS;
 }
 
 static void
@@ -95,8 +94,8 @@ START_TEST(test_set)
 {
 	uint64_t sets;
 
-	rig.set.m_key_protect = (uint8_t)_i;
-	rig.set.m_key_lease_s = 60;
+	rig.set.m_key.protection_level = (uint8_t)_i;
+	rig.set.m_key.lease_period_s = 60;
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	expect_keys(OURS, (uint8_t)_i);
@@ -115,8 +114,8 @@ END_TEST
 static void
 reload(uint64_t key, uint8_t protect)
 {
-	rig.set.m_key = key;
-	rig.set.m_key_protect = protect;
+	rig.set.m_key.key = key;
+	rig.set.m_key.protection_level = protect;
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_HEAVY);
 }
@@ -124,7 +123,7 @@ reload(uint64_t key, uint8_t protect)
 /* From one key to another, to none, to one again; nobody is asked in vain. */
 START_TEST(test_change)
 {
-	rig.set.m_key_protect = (uint8_t)_i;
+	rig.set.m_key.protection_level = (uint8_t)_i;
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	reload(NEXT, (uint8_t)_i);
@@ -148,12 +147,12 @@ START_TEST(test_change_over_restart)
 
 	folder_make(dir);
 	ck_assert_int_eq(store_open(dir, &rig.store, &err), 0);
-	rig.set.m_key_protect = (uint8_t)_i;
+	rig.set.m_key.protection_level = (uint8_t)_i;
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	rig_stop(&rig);
 	ck_assert_uint_eq(store_m_key(rig.store), OURS);
-	rig.set.m_key = NEXT;
+	rig.set.m_key.key = NEXT;
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	expect_keys(NEXT, (uint8_t)_i);
@@ -171,7 +170,7 @@ START_TEST(test_half_changed)
 {
 	uint32_t host = other_host();
 
-	rig.set.m_key_protect = (uint8_t)_i;
+	rig.set.m_key.protection_level = (uint8_t)_i;
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	put_key(host, NEXT, (uint8_t)_i, 0);
@@ -257,7 +256,7 @@ START_TEST(test_key_a_port)
 	put_key(host, THEIRS, (uint8_t)_i, 0);
 	put_key(sw, NEXT, (uint8_t)_i, 0);
 	put_key(rig.place, NEXT, (uint8_t)_i, 0);
-	rig.set.port_keys = &keys;
+	rig.set.m_key.of_ports = keys;
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
@@ -282,7 +281,7 @@ START_TEST(test_key_that_nobody_knows)
 
 	ck_assert_int_eq(guid2mkey_parse("keys", text, strlen(text), &keys, NULL, &err), 0);
 	put_key(host, THEIRS, (uint8_t)_i, 0);
-	rig.set.port_keys = &keys;
+	rig.set.m_key.of_ports = keys;
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
@@ -315,7 +314,7 @@ END_TEST
 /* Our own port has the new key already, the fabric the old one. */
 START_TEST(test_own_port_changed)
 {
-	rig.set.m_key_protect = (uint8_t)_i;
+	rig.set.m_key.protection_level = (uint8_t)_i;
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	put_key(rig.place, NEXT, (uint8_t)_i, 0);

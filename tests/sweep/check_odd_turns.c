@@ -114,7 +114,7 @@ bring_up(uint64_t seed)
 	rig_generate(&rig.nl, "pgft 2 2,4 1,4 1,1");
 	rig_sim_overtaking(&rig, seed);
 	rig_use(&rig, &engine);
-	rig.set.drain = PLAN_DRAIN_ALWAYS;
+	rig.set.transition.drain = PLAN_DRAIN_ALWAYS;
 	rig_bring_up(&rig);
 	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
 }

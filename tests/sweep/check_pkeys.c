@@ -40,7 +40,7 @@ setup(void)
 static void
 teardown(void)
 {
-	const struct partitions *last = rig.set.partitions;
+	const struct partitions *last = rig.set.partitions.all;
 
 	rig_fini(&rig);
 	partitions_put(last);
@@ -75,9 +75,9 @@ read_partitions(const char *text, bool both)
 static void
 take(const struct partitions *p)
 {
-	const struct partitions *old = rig.set.partitions;
+	const struct partitions *old = rig.set.partitions.all;
 
-	rig.set.partitions = p;
+	rig.set.partitions.all = p;
 	if (rig.sweeper != NULL)
 		sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	else
@@ -166,7 +166,7 @@ static void
 expect_all(bool enforced)
 {
 	for (unsigned h = 0; h < N_HOSTS; h++)
-		expect_host(h, rig.set.partitions, enforced);
+		expect_host(h, rig.set.partitions.all, enforced);
 }
 
 /* ------------------------------------------------------------------ tests */
@@ -220,7 +220,7 @@ START_TEST(test_ways_of_enforcing)
 	for (unsigned i = 0; i < 4; i++) {
 		struct wire_port_info info;
 
-		rig.set.part_enforce = ways[i];
+		rig.set.partitions.enforce = ways[i];
 		take(read_partitions("A=1 : $1=full, $2;", false));
 		sim_port_info(rig.sim, leaf_port(1)->peer_node, leaf_port(1)->peer_port, &info);
 		ck_assert_uint_eq(info.partition_enforce_in, (ways[i] & PART_ENFORCE_IN) != 0);
@@ -333,7 +333,7 @@ START_TEST(test_too_many)
 	ck_assert_msg(
 	    strstr(rig_log, "in 71 partitions, but its table holds 64: 7 are left out") != NULL,
 	    "%s", rig_log);
-	expect_host(2, rig.set.partitions, true);
+	expect_host(2, rig.set.partitions.all, true);
 }
 END_TEST
 
@@ -349,8 +349,8 @@ START_TEST(test_small_switch)
 	wire_switch_info_put(f->nodes[leaf].switch_info, &si);
 	take(read_partitions("A=1 : $1=full, $2; B=2 : $1=full, $2=full;", false));
 	for (unsigned h = 0; h < N_HOSTS; h++)
-		expect_host(
-		    h, rig.set.partitions, leaf_port(h)->peer_node != leaf || (h != 1 && h != 2));
+		expect_host(h, rig.set.partitions.all,
+		    leaf_port(h)->peer_node != leaf || (h != 1 && h != 2));
 	ck_assert_ptr_nonnull(strstr(rig_log, "enforces no partitions: its table holds 2"));
 }
 END_TEST
@@ -520,7 +520,7 @@ START_TEST(test_moves)
 	expect_all(true);
 	sim_set_trace(rig.sim, look, NULL);
 	for (int round = 0; round < 25; round++) {
-		move.before = partitions_get(rig.set.partitions);
+		move.before = partitions_get(rig.set.partitions.all);
 		move.after = random_partitions(&rng);
 		find_steady();
 		find_fits();

@@ -130,7 +130,7 @@ END_TEST
 
 START_TEST(nobody_is_told_who_is_not_to_be)
 {
-	rig.set.client_reregister = false;
+	rig.set.ports.client_reregister = false;
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_HEAVY);
 	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
@@ -287,7 +287,8 @@ START_TEST(entries_stay_empty_till_hosts_are_told)
 	ck_assert_uint_gt(n_ports, 0);
 	ck_assert_uint_eq(seen.n_told, n_ports);
 	ck_assert_uint_gt(seen.n_filled, 0);
-	ck_assert_int_ge(seen.filled_ns, seen.told_ns + rig.set.packet_life_ms * 1000000);
+	ck_assert_int_ge(
+	    seen.filled_ns, seen.told_ns + rig.set.transition.packet_life_ms * 1000000);
 	rig_expect_up(&rig);
 }
 END_TEST

@@ -144,7 +144,7 @@ bring_up(struct ways first)
 		make_deaf();
 	now = first;
 	rig_use(&rig, &engine);
-	rig.set.drain = PLAN_DRAIN_ALWAYS;
+	rig.set.transition.drain = PLAN_DRAIN_ALWAYS;
 	rig.set.routing.sl_model = VERIFY_FORWARD; /* replies go another way round */
 	rig_bring_up(&rig);
 	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
@@ -254,7 +254,7 @@ END_TEST
 START_TEST(without_a_drain_there_is_a_ring)
 {
 	bring_up(by_ports(one_line, _i));
-	rig.set.drain = PLAN_DRAIN_NEVER;
+	rig.set.transition.drain = PLAN_DRAIN_NEVER;
 	change_to(by_ports(two_lines, _i));
 	settle();
 	ck_assert_uint_gt(locks_n_rings(locks), 0);

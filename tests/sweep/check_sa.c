@@ -83,8 +83,8 @@ bring_up(const struct fabric *f)
 	rig_sim(&rig, NULL);
 	vary_mtus(8);
 	rig_use(&rig, f->engine);
-	rig.set.ca_lmc = f->lmc;
-	rig.set.partitions = partitions;
+	rig.set.addresses.lmc = f->lmc;
+	rig.set.partitions.all = partitions;
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);

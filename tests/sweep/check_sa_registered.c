@@ -63,7 +63,7 @@ partition(void)
 	ck_assert_msg(
 	    partitions_parse("test", text, strlen(text), &options, &partitions, NULL, &err) == 0,
 	    "%s", err.msg);
-	rig.set.partitions = partitions;
+	rig.set.partitions.all = partitions;
 }
 
 static void

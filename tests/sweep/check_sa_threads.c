@@ -207,7 +207,9 @@ lid_of(uint32_t n)
 static void
 publish(void)
 {
-	struct sa_settings set = { .gid_prefix = rig.set.gid_prefix, .sa_key = 1, .path_life = 18 };
+	struct sa_settings set = {
+		.gid_prefix = rig.set.addresses.subnet_prefix, .sa_key = 1, .path_life = 18
+	};
 	struct sa_view *prev = sa_server_view(server), *v = NULL;
 	struct sa_view_source src = { .inv = sweeper_inventory(rig.sweeper),
 		.plan = (struct plan *)(uintptr_t)sweeper_plan(rig.sweeper),

@@ -32,9 +32,9 @@ setup(void)
 	memset(&evil, 0, sizeof(evil));
 	rig_generate(&a.nl, "pgft 2 4,4 1,2 1,1");
 	rig_sim(&a, NULL);
-	a.set.sm_key = KEY;
-	a.set.sm_priority = 5;
-	a.set.sm_patience_ms = PATIENCE_MS;
+	a.set.sm.key = KEY;
+	a.set.sm.priority = 5;
+	a.set.sm.patience_ms = PATIENCE_MS;
 	b.set = a.set;
 }
 
@@ -59,7 +59,7 @@ start_a(void)
 static void
 join_b(uint8_t priority)
 {
-	b.set.sm_priority = priority;
+	b.set.sm.priority = priority;
 	several_join(&b, &a, OTHER);
 	several_tap(&b, KEY);
 	sweeper_request(b.sweeper, SWEEP_HEAVY, "test");
@@ -188,7 +188,7 @@ START_TEST(a_stopped_master)
 	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
 	while (b.ha.state != WIRE_SM_MASTER && unread.n_questions < 10)
 		several_run(left, 1, 1, every_ms);
-	ck_assert_uint_eq(unread.n_questions, b.set.silent_polls_max);
+	ck_assert_uint_eq(unread.n_questions, b.set.sm.polling_retries);
 	ck_assert_int_ge(unread.least_apart_ns, every_ms * 1000000);
 	ck_assert_int_le(sim_now_ns(a.sim) - unread.last_ns,
 	    (every_ms < 2000 ? every_ms : 2000) * 1000000 + 10000000); /* it rules at once */
@@ -329,7 +329,7 @@ START_TEST(another_key)
 {
 	start_a();
 	sweeps(2);
-	b.set.sm_key = KEY + 1;
+	b.set.sm.key = KEY + 1;
 	join_b(9);
 	sweeps(4);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
@@ -410,7 +410,7 @@ END_TEST
 
 START_TEST(for_ever)
 {
-	a.set.sm_patience_ms = 0;
+	a.set.sm.patience_ms = 0;
 	play(KEY, 9, WIRE_SM_MASTER);
 	start_a();
 	several_run(both, 1, 100 * PATIENCE_MS, POLL_MS);
@@ -467,10 +467,10 @@ START_TEST(not_allowed)
 {
 	uint64_t allowed[] = { guid_of(0), guid_of(OTHER) };
 
-	a.set.allowed_sms = allowed;
-	a.set.n_allowed_sms = N_OF(allowed);
-	b.set.allowed_sms = allowed;
-	b.set.n_allowed_sms = N_OF(allowed);
+	a.set.sm.allowed = allowed;
+	a.set.sm.n_allowed = N_OF(allowed);
+	b.set.sm.allowed = allowed;
+	b.set.sm.n_allowed = N_OF(allowed);
 	rig_log_clear();
 	play(KEY, 15, idlers[_i].state);
 	start_a();
@@ -494,7 +494,7 @@ END_TEST
 /* A better SM of our key, that rules, waits or only discovers. */
 START_TEST(ignored)
 {
-	a.set.ignore_other_sms = true;
+	a.set.sm.ignore_others = true;
 	rig_log_clear();
 	play(KEY, 15, idlers[_i].state);
 	start_a();
@@ -550,16 +550,16 @@ START_TEST(not_allowed_any_more)
 
 	start_a();
 	sweeps(2);
-	a.set.sm_patience_ms = 0;
+	a.set.sm.patience_ms = 0;
 	join_b(9);
 	sweeps(4);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
-	a.set.allowed_sms = allowed;
-	a.set.n_allowed_sms = 1;
+	a.set.sm.allowed = allowed;
+	a.set.sm.n_allowed = 1;
 	b.set = a.set;
 	sweeper_configure(b.sweeper, &b.set, &b.chain, b.regions);
 	ck_assert_ptr_nonnull(strstr(rig_log, "our own port"));
-	b.set.n_allowed_sms = 0;
+	b.set.sm.n_allowed = 0;
 	sweeper_configure(b.sweeper, &b.set, &b.chain, b.regions);
 	sweeper_configure(a.sweeper, &a.set, &a.chain, a.regions);
 	sweeper_request(a.sweeper, SWEEP_HEAVY, "reload");
@@ -579,7 +579,7 @@ START_TEST(one_command_a_second)
 	uint32_t n_sweeps;
 
 	play(KEY, 9, WIRE_SM_MASTER);
-	a.set.sm_patience_ms = 0;
+	a.set.sm.patience_ms = 0;
 	start_a();
 	several_run(both, 1, 500, POLL_MS);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
@@ -722,7 +722,7 @@ START_TEST(one_that_rules_is_offered_it_again)
 {
 	start_a();
 	sweeps(2);
-	a.set.sm_patience_ms = 0;
+	a.set.sm.patience_ms = 0;
 	rig_stop(&a);
 	start_a();
 	sweeps(2);
@@ -809,7 +809,7 @@ start_and_be_asked(void)
 	struct fm_error err = { 0 };
 
 	play(KEY, 2, WIRE_SM_MASTER);
-	a.set.sm_patience_ms = 0;
+	a.set.sm.patience_ms = 0;
 	sim_set_fate(a.sim, ask_at_that_point, NULL);
 	start_a();
 	for (uint32_t i = 0; i < asking.n_questions; i++)
@@ -894,7 +894,7 @@ START_TEST(a_master_that_is_slow_to_answer)
 {
 	play(KEY, 9, WIRE_SM_MASTER);
 	evil.plays_sm = false;
-	a.set.sm_patience_ms = 0;
+	a.set.sm.patience_ms = 0;
 	start_a();
 	while (sweeper_phase(a.sweeper) <= PHASE_OTHER_SMS && !evil.plays_sm) {
 		several_run(both, 1, 10, 0);

@@ -205,7 +205,7 @@ START_TEST(test_restart_with_other_settings)
 
 	bring_up_with_store();
 	sets = rig_sets(&rig);
-	rig.set.subnet_timeout--;
+	rig.set.ports.subnet_timeout--;
 	restart();
 	ck_assert_uint_eq(rig_sets(&rig), sets + rig.last.n_lids);
 	restart();
@@ -243,7 +243,7 @@ START_TEST(test_active_links_are_not_bounced)
 	bring_up("pgft 2 4,4 1,4 1,1", NULL);
 	ck_assert_ptr_null(strstr(rig_log, "active links are left"));
 	sets = rig_sets(&rig);
-	rig.set.max_op_vls = 2;
+	rig.set.ports.max_op_vls = 1; /* 2 data VLs */
 	restart();
 	ck_assert_ptr_nonnull(strstr(rig_log, "32 active links are left"));
 	rig_log_clear();
@@ -515,7 +515,7 @@ START_TEST(test_trap_ignored)
 
 	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
 	rig_sim(&rig, NULL);
-	rig.set.on_trap = false;
+	rig.set.sweep.on_trap = false;
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	host = last_of(NETLIST_CA);
@@ -534,7 +534,7 @@ END_TEST
 START_TEST(test_light_is_heavy)
 {
 	bring_up("pgft 2 4,4 1,4 1,1", NULL);
-	rig.set.always_heavy = true;
+	rig.set.sweep.force_heavy = true;
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_LIGHT);
 	ck_assert_int_eq(rig.last.scope, SWEEP_HEAVY);
@@ -641,7 +641,7 @@ START_TEST(test_switch_dies_in_mid_sweep)
 
 	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
 	rig_sim(&rig, NULL);
-	rig.set.ca_lmc = 7; /* 33 blocks a switch */
+	rig.set.addresses.lmc = 7; /* 33 blocks a switch */
 	rig_start(&rig);
 	spine = some_spine();
 	sweeper_request(rig.sweeper, SWEEP_HEAVY, "test");
@@ -743,7 +743,7 @@ START_TEST(test_what_is_believed_has_an_age)
 
 	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
 	rig_sim(&rig, NULL);
-	rig.set.on_trap = false;
+	rig.set.sweep.on_trap = false;
 	rig_start(&rig);
 	sweeper_heard(rig.sweeper, &h);
 	ck_assert_int_eq(h.oldest_ms, -1);
@@ -802,7 +802,7 @@ START_TEST(test_lesser_master)
 
 	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
 	rig_sim(&rig, NULL);
-	rig.set.sm_priority = 5;
+	rig.set.sm.priority = 5;
 	ck_assert_int_eq(sim_set_sm(rig.sim, last_of(NETLIST_CA), 1, WIRE_SM_MASTER, &err), 0);
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
@@ -958,10 +958,10 @@ sets_of(bool dry, int i)
 	size_t n;
 
 	rig.set.dry_run = dry;
-	rig.set.ca_lmc = changes[i].lmc;
-	rig.set.subnet_timeout = changes[i].timeout;
-	rig.set.hoq_life = changes[i].hoq;
-	rig.set.m_key = changes[i].m_key;
+	rig.set.addresses.lmc = changes[i].lmc;
+	rig.set.ports.subnet_timeout = changes[i].timeout;
+	rig.set.ports.head_of_queue_lifetime = changes[i].hoq;
+	rig.set.m_key.key = changes[i].m_key;
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	(void)sweeper_would(rig.sweeper, &n);

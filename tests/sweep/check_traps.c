@@ -288,7 +288,7 @@ START_TEST(lids_of_one_port)
 	teardown();
 	rig_generate(&rig.nl, "pgft 2 4,4 1,2 1,1");
 	rig_sim(&rig, NULL);
-	rig.set.ca_lmc = 2;
+	rig.set.addresses.lmc = 2;
 	rig.on_notice = on_notice;
 	rig_bring_up(&rig);
 	rig_let_pass(&rig, 12000);
@@ -370,7 +370,7 @@ START_TEST(unknown_lid_without_end)
 	struct wire_notice n = link_notice(999);
 	uint32_t before = rig.n_reports;
 
-	rig.set.sweep_interval_ms = _i == 0 ? 10000 : 30000;
+	rig.set.sweep.interval_ms = _i == 0 ? 10000 : 30000;
 	rig_route_anew(&rig);
 	rig_let_pass(&rig, 12000);
 	before = rig.n_reports;
@@ -567,7 +567,7 @@ babble(uint16_t lid, uint8_t port, unsigned times)
 static void
 set_policy(bool on)
 {
-	rig.set.babbling_ports_stop = on;
+	rig.set.sweep.babbling_port_policy = on;
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 }
 

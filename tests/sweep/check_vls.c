@@ -433,7 +433,7 @@ START_TEST(test_qos_few_vls)
 {
 	use(ONE_VL);
 	if (_i < 4) {
-		rig.set.max_op_vls = (uint8_t)_i;
+		rig.set.ports.max_op_vls = _i - 1;
 	} else {
 		struct sim_fabric *f = sim_fabric(rig.sim);
 		struct wire_port_info info;

@@ -21,7 +21,7 @@ bring_up(int64_t interval_ms)
 	rig_generate(&rig.nl, "pgft 2 4,4 1,2 1,1");
 	rig_sim(&rig, NULL);
 	rig_use(&rig, &minhop_LTX_fm_engine);
-	rig.set.sweep_interval_ms = interval_ms;
+	rig.set.sweep.interval_ms = interval_ms;
 	rig_bring_up(&rig);
 }
 

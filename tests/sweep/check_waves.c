@@ -91,7 +91,7 @@ cost_of_bring_up(bool by_lid, uint64_t *sets, uint64_t *tables)
 
 	sim_options_default(&o);
 	tree(&o);
-	rig.set.lid_smps = by_lid;
+	rig.set.sweep.lid_routed_smps = by_lid;
 	bring_up();
 	ck_assert_uint_eq(sim_counts(rig.sim)->no_way, 0);
 	ck_assert_uint_eq(rig.last.timeouts + rig.last.by_lid.lost + rig.last.by_lid.mixed_lost, 0);
@@ -383,12 +383,12 @@ come_after(const char *words, bool careless)
 	o.delay_max_ns = 200000;
 	fabric(words, &updn_LTX_fm_engine, &o);
 	pin_root(0);
-	rig.set.lid_smps = false;
+	rig.set.sweep.lid_routed_smps = false;
 	bring_up();
 	rig_stop(&rig);
-	rig.set.lid_smps = true;
+	rig.set.sweep.lid_routed_smps = true;
 	rig.set.careless = careless;
-	rig.set.drain = PLAN_DRAIN_NEVER;
+	rig.set.transition.drain = PLAN_DRAIN_NEVER;
 	pin_root(13);
 	rig_start(&rig);
 	moments_watch(&moments, &rig, 256);

@@ -361,7 +361,7 @@ locks_watch(struct rig *r, uint32_t n_lids)
 	ck_assert_ptr_nonnull(k);
 	k->rig = r;
 	k->n_lids = n_lids;
-	k->life = r->set.packet_life_ms * 1000000;
+	k->life = r->set.transition.packet_life_ms * 1000000;
 	k->now = sim_now_ns(r->sim);
 	for (uint32_t i = 0; i < n; i++)
 		if (f->nodes[i].first_port + f->nodes[i].n_ports + 1u > k->n_ports)

@@ -67,7 +67,7 @@ rig_sim(struct rig *r, const struct sim_options *o)
 		}
 	ck_assert_msg(sim_new(&r->nl, o ? o : &standard, &r->sim, &err) == 0, "%s", err.msg);
 	sweep_settings_default(&r->set);
-	r->set.sweep_interval_ms = 0; /* most tests look between two sweeps */
+	r->set.sweep.interval_ms = 0; /* most tests look between two sweeps */
 	rig_log_clear();
 }
 
@@ -163,8 +163,8 @@ rig_start(struct rig *r)
 	    sim_attach(r->sim, r->place, r->port, &r->transport, &err) == 0, "%s", err.msg);
 	ck_assert_int_eq(r->transport->ops->local_port(r->transport, &local, &err), 0);
 	ck_assert_msg(router_init(&r->router, 1, &err) == 0, "%s", err.msg);
-	ha_init(&r->ha, local.port_guid, r->set.sm_priority, r->set.sm_key);
-	r->txn = txn_new(r->transport, &limits, r->set.m_key);
+	ha_init(&r->ha, local.port_guid, r->set.sm.priority, r->set.sm.key);
+	r->txn = txn_new(r->transport, &limits, r->set.m_key.key);
 	ck_assert_ptr_nonnull(r->txn);
 	start_worker(r);
 	parts.worker = r->worker;

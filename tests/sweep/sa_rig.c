@@ -40,8 +40,9 @@ sa_rig_start(struct sa_rig *s, struct rig *rig)
 
 	memset(s, 0, sizeof(*s));
 	s->rig = rig;
-	s->set =
-	    (struct sa_settings){ .gid_prefix = rig->set.gid_prefix, .sa_key = 1, .path_life = 18 };
+	s->set = (struct sa_settings){
+		.gid_prefix = rig->set.addresses.subnet_prefix, .sa_key = 1, .path_life = 18
+	};
 	s->from.lid = inv_node(inv, inv->local)->ports[inv->local_port].lid;
 	s->from.qpn = 1;
 	sa_slot_init(&s->slot);

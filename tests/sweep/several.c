@@ -68,7 +68,7 @@ several_run(struct rig **all, unsigned n, int64_t ms, int64_t poll_ms)
 	int64_t end = sim_now_ns(sim) + ms * NS_PER_MS;
 
 	for (unsigned i = 0; i < n; i++)
-		all[i]->sweeper->set.poll_ms = poll_ms;
+		all[i]->sweeper->set.sm.polling_timeout_ms = poll_ms;
 	while (sim_now_ns(sim) < end) {
 		int64_t until = sim_now_ns(sim) + SLICE_NS;
 

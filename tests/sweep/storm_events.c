@@ -86,14 +86,14 @@ storm_draw(struct storm *s, const struct storm_place *place, uint64_t seed)
 	draw_times(s, seed, &o);
 	rig_generate(&s->rig.nl, place->words);
 	rig_sim(&s->rig, &o);
-	s->rig.set.sweep_interval_ms = SWEEP_INTERVAL_NS / NS_PER_MS;
+	s->rig.set.sweep.interval_ms = SWEEP_INTERVAL_NS / NS_PER_MS;
 	rig_use(&s->rig, place->engine);
-	s->rig.set.poll_ms = 1000;
+	s->rig.set.sm.polling_timeout_ms = 1000;
 	if (looks != NULL) {
-		s->rig.set.own_port_ms = s->rig.set.poll_ms;
-		s->rig.set.audit_ms = strtoll(looks, NULL, 10);
+		s->rig.set.own_port_ms = s->rig.set.sm.polling_timeout_ms;
+		s->rig.set.sweep.audit_ms = strtoll(looks, NULL, 10);
 	}
-	s->rig.set.on_trap = fm_rng_below(&s->rng, 4) != 0;
+	s->rig.set.sweep.on_trap = fm_rng_below(&s->rng, 4) != 0;
 	s->n_events = 2 + fm_rng_below(&s->rng, STORM_EVENTS_MAX - 1);
 	for (unsigned i = 0; i < s->n_events; i++)
 		draw_event(s, &s->events[i]);
@@ -179,7 +179,7 @@ storm_describe(const struct storm *s, char text[STORM_TEXT_BYTES])
 	n += (size_t)snprintf(text + n, STORM_TEXT_BYTES - n,
 	    "\n%s, plans of at most %lld us, traps %s%s",
 	    s->from_start ? "from the start" : "later", (long long)s->plan_max_ns / 1000,
-	    s->rig.set.on_trap ? "on" : "off", s->relinks ? ", cables come back" : "");
+	    s->rig.set.sweep.on_trap ? "on" : "off", s->relinks ? ", cables come back" : "");
 	if (n < STORM_TEXT_BYTES)
 		more_describe(s, text);
 	n = strlen(text);

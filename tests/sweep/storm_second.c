@@ -18,7 +18,7 @@ come(struct storm *s, const struct event *e)
 	*r = (struct rig){
 		.nl = s->rig.nl, .sim = s->rig.sim, .place = e->node, .port = 1, .set = s->rig.set
 	};
-	r->set.sm_priority = e->n % 2 ? 7 : 0;
+	r->set.sm.priority = e->n % 2 ? 7 : 0;
 	rig_use(r, s->rig.entry.engine);
 	rig_start(r);
 	sweeper_request(r->sweeper, SWEEP_HEAVY, "start");

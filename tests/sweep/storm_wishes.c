@@ -74,8 +74,8 @@ draw_partitions(struct storm *s)
 	if (!storm_has(s, HAS_PARTITIONS))
 		return;
 	ck_assert_msg(
-	    partitions_parse("storm", text, at, &o, &s->rig.set.partitions, NULL, &err) == 0, "%s",
-	    err.msg);
+	    partitions_parse("storm", text, at, &o, &s->rig.set.partitions.all, NULL, &err) == 0,
+	    "%s", err.msg);
 }
 
 static void
@@ -108,8 +108,8 @@ wishes_draw(struct storm *s)
 void
 wishes_fini(struct storm *s)
 {
-	partitions_put(s->rig.set.partitions);
-	s->rig.set.partitions = NULL;
+	partitions_put(s->rig.set.partitions.all);
+	s->rig.set.partitions.all = NULL;
 }
 
 /* ---------------------------------------------------------------- telling fmd */
@@ -264,7 +264,7 @@ guard_is_true(struct wish_look *l, uint32_t far, const uint16_t *want, size_t n_
 	const struct sim_fabric *f = fabric_of(l->s);
 	uint32_t node = f->port_node[far];
 	unsigned port = port_number(f, far);
-	bool enforced = l->s->rig.set.partitions != NULL;
+	bool enforced = l->s->rig.set.partitions.all != NULL;
 	struct wire_port_info info;
 
 	sim_port_info(l->s->rig.sim, node, port, &info);
@@ -284,8 +284,8 @@ host_keys_are_true(struct wish_look *l, uint32_t node)
 	struct pkey_list told;
 	size_t n = 1;
 
-	if (l->s->rig.set.partitions != NULL)
-		n = partitions_keys(l->s->rig.set.partitions, &port, want, SLOTS);
+	if (l->s->rig.set.partitions.all != NULL)
+		n = partitions_keys(l->s->rig.set.partitions.all, &port, want, SLOTS);
 	told = port_pkeys_find(sweeper_pkeys(l->s->rig.sweeper), port.guid);
 	if (told.n != n || memcmp(told.keys, want, n * sizeof(*want)) != 0)
 		return SAY(l, "%s is not said to be in its partitions", name(l, node));
