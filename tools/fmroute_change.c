@@ -53,9 +53,9 @@ how(const struct state *s)
 {
 	if (s->plan == NULL)
 		return "given";
-	if (s->plan->repaired)
+	if (s->plan->made == PLAN_REPAIRED)
 		return "repaired";
-	return s->plan->kept ? "kept" : "routed";
+	return s->plan->made == PLAN_KEPT ? "kept" : "routed";
 }
 
 int

@@ -63,11 +63,17 @@ enum sweep_others {
 	OTHERS_RULED	/* one did: hosts have registered with it, and register with us again */
 };
 
+/* Since the start, under our rule. */
+enum sweep_up {
+	UP_NEVER, /* no sweep as master has brought the subnet up yet */
+	UP_NOW,
+	UP_NO_MORE /* another SM has ruled since, or our port had no link */
+};
+
 /* Is this our subnet? */
 struct sweep_rule {
-	bool was_up;		  /* since the start, under our rule */
+	enum sweep_up up;
 	enum sweep_others others; /* what other SMs have done since the last sweep */
-	bool first_master;	  /* no sweep as master has finished yet */
 };
 
 /* A block of a forwarding table that is not what the plan says. */
@@ -83,6 +89,24 @@ struct silent_link {
 	uint8_t port, to_port;
 };
 
+/* How the writing of tables ends in this sweep. */
+enum sweep_writes {
+	WRITES_ALL, /* but for what switches did not answer or take */
+	/* Switches that forward hold what others have written, neither next nor the plan that it
+	 * was ordered from ... */
+	WRITES_FOUND,
+	WRITES_PUT_OFF,	   /* ... it is to be ordered once more before anything is written */
+	WRITES_BROKEN_OFF, /* what waits is left for the next sweep, as something has changed */
+	WRITES_HOLD	   /* entries are left empty till hosts have been told */
+};
+
+/* Entries that lead over links that this sweep makes active. */
+enum sweep_cold {
+	COLD_NONE,
+	COLD_WAIT,   /* the rest waits for the links to become active */
+	COLD_WRITTEN /* they are, and the rest is written */
+};
+
 /* Forwarding tables (apply*.c, owed.c). */
 struct sweep_writing {
 	bool plan_saved;	       /* its tables are in the file */
@@ -95,13 +119,10 @@ struct sweep_writing {
 	/* Blocks that hold something else than the plan, since writing was broken off or a sweep
 	 * has failed; by block, then switch */
 	FM_VEC(struct plan_installed) unwritten;
-	/* Switches that forward hold what others have written, neither next nor the plan that it
-	 * was ordered from: it is to be ordered once more */
-	bool found;
+	enum sweep_writes ends;
+	enum sweep_cold cold;
 	struct plan *from;     /* next was ordered from it; NULL: from none */
 	unsigned n_broken_off; /* sweeps in a row in which writing was broken off */
-	bool broken_off;       /* it was in this one */
-	bool holds;	       /* this sweep leaves entries empty till hosts have been told */
 	/* Sweeps in a row that failed as switches did not say what they hold; as they held older
 	 * entries when others were to be filled */
 	unsigned n_owed, n_short;
@@ -116,10 +137,7 @@ struct sweep_writing {
 	size_t next_visit;
 	int64_t wait_ns;   /* a packet's life time is over then; 0 = none runs */
 	bool fresh;	   /* no switch holds anything: no order */
-	bool later;	   /* the rest waits for links to become active */
-	bool again;	   /* they are, and the rest is written */
 	uint64_t *settled; /* like visit: blocks that hold what next says, by an answer */
-	bool silent_links; /* packets may pass through switches that do not answer */
 };
 
 /* Hosts that are to be told of other SLs (repath.c). */
@@ -199,6 +217,34 @@ struct sweeper {
 	sweep_done done;
 	void *done_arg;
 };
+
+/* Is the subnet up, and has been since this sweep or one before, under our rule? */
+static inline bool
+sweeper_was_up(const struct sweeper *s)
+{
+	return s->rule.up == UP_NOW;
+}
+
+/* Next is to be ordered once more, from what switches were found to hold. */
+static inline bool
+sweeper_has_found(const struct sweeper *s)
+{
+	return s->writing.ends == WRITES_FOUND || s->writing.ends == WRITES_PUT_OFF;
+}
+
+/* Is what waits left for the next sweep? */
+static inline bool
+sweeper_breaks_off(const struct sweeper *s)
+{
+	return s->writing.ends == WRITES_PUT_OFF || s->writing.ends == WRITES_BROKEN_OFF;
+}
+
+/* May packets pass through switches that do not answer? */
+static inline bool
+sweeper_has_silent_links(const struct sweeper *s)
+{
+	return s->plan != NULL && s->writing.silent.n > 0;
+}
 
 /* The sweep under way fails, for this first reason of all. */
 void sweep_fail(struct sweeper *s, enum fm_error_kind kind, const char *sentence);

@@ -71,7 +71,7 @@ audit_free(struct sweeper *s)
 static bool
 is_ours(const struct sweeper *s)
 {
-	return s->rule.was_up && s->p.ha->state == WIRE_SM_MASTER && !s->set.dry_run &&
+	return sweeper_was_up(s) && s->p.ha->state == WIRE_SM_MASTER && !s->set.dry_run &&
 	    s->plan != NULL && s->plan->tables != NULL &&
 	    (s->set.sweep.audit_ms > 0 || s->audit->asked || s->audit->pace == ALL ||
 		s->audit->pace == REBOOTED || s->audit->rebooted.n > 0);

@@ -267,12 +267,12 @@ plan_json(const struct plan *p)
 
 	return json_pack(
 	    "{s:s, s:b, s:b, s:o, s:i, s:i, s:f, s:f, s:i, s:I, s:I, s:I, s:i, s:i, s:i}", "engine",
-	    p->engine, "kept", (int)p->kept, "repaired", (int)p->repaired, "refused",
-	    refusals_json(p->refused.item, p->refused.n), "switches", (int)p->snap->fab.n_switches,
-	    "ends", (int)p->snap->fab.n_ends, "route_ms", p->route_ms, "verify_ms", p->verify_ms,
-	    "vls", (int)v->vls, "reachable_pairs", (json_int_t)v->reachable_pairs,
-	    "unreachable_pairs", (json_int_t)v->unreachable_pairs, "disjoint_pairs",
-	    (json_int_t)v->disjoint_pairs, "loops", (int)v->loops, "credit_loops",
+	    p->engine, "kept", p->made == PLAN_KEPT, "repaired", p->made == PLAN_REPAIRED,
+	    "refused", refusals_json(p->refused.item, p->refused.n), "switches",
+	    (int)p->snap->fab.n_switches, "ends", (int)p->snap->fab.n_ends, "route_ms", p->route_ms,
+	    "verify_ms", p->verify_ms, "vls", (int)v->vls, "reachable_pairs",
+	    (json_int_t)v->reachable_pairs, "unreachable_pairs", (json_int_t)v->unreachable_pairs,
+	    "disjoint_pairs", (json_int_t)v->disjoint_pairs, "loops", (int)v->loops, "credit_loops",
 	    (int)v->credit_loops, "max_hops", (int)v->max_hops);
 }
 

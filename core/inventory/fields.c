@@ -92,7 +92,8 @@ want_reregister(const struct field_context *c, uint64_t present)
 		return present;
 	if (c->lost)
 		return 1;
-	return !c->port->reregistered && (i->master_sm_lid != c->sm_lid || i->lid != c->port->lid)
+	return c->port->registration != REG_ASKED &&
+		(i->master_sm_lid != c->sm_lid || i->lid != c->port->lid)
 	    ? 1
 	    : present;
 }
@@ -171,7 +172,7 @@ want_enforce(const struct field_context *c, uint64_t present, enum part_enforce 
 {
 	if (c->peer == NULL)
 		return present;
-	return can && c->port->pkeys_enforced && faces_host(c) &&
+	return can && c->port->pkeys_done && faces_host(c) &&
 	    (c->set->partitions.enforce & way) != 0;
 }
 

@@ -66,6 +66,20 @@ enum inv_mft {
 	MFT_KNOWN
 };
 
+/* SL2VL and VLArb of a port as output, beside what the plan wants (qos.c). */
+enum inv_maps {
+	MAPS_DUE,
+	MAPS_OF_NO_LINK, /* they hold it, but the plan knew no cable there */
+	MAPS_DONE
+};
+
+/* What hosts have registered with the SA since the port came up. */
+enum inv_registration {
+	REG_NONE,      /* nothing that we know of */
+	REG_BEFORE_US, /* it was in use already when we first saw it */
+	REG_ASKED      /* ClientReregister has been sent */
+};
+
 struct pkey_held; /* core/subnet/pkey_table.h */
 
 struct inv_port {
@@ -81,21 +95,18 @@ struct inv_port {
 	uint8_t peer_port;
 	uint8_t edge; /* enum inv_edge */
 	uint8_t lmc;
-	uint8_t disbelief; /* enum inv_disbelief: of what is cabled to it */
+	uint8_t disbelief;    /* enum inv_disbelief: of what is cabled to it */
+	uint8_t maps;	      /* enum inv_maps */
+	uint8_t registration; /* enum inv_registration */
 	bool known;
-	bool foreign_key;  /* under an M_Key that we do not know */
-	bool stopped;	   /* we have disabled it (babbling_port_policy), and so it was last read */
-	bool reregistered; /* ClientReregister has been sent since the port came up */
-	bool repaths;	   /* its paths carry other SLs than it was told: it is to ask again */
-	bool found_active; /* it was in use already when we first saw it */
-	bool late_probe; /* who is behind it has been asked, and the answer is late (ask/late.h) */
-	bool pkeys_done; /* the table holds what it is to hold */
-	bool pkeys_enforced; /* switch port to a host: its table is right, it may enforce */
-	bool aliases_done;   /* its alias GUIDs were asked for since it came up */
-	bool qos_done;	     /* SL2VL and VLArb hold what the plan wants */
-	bool qos_linked;     /* ... of a cable that it has */
-	bool qos_in_done;    /* ... and so do the SL2VL of what comes in here, by all outputs */
-	bool follows;	     /* its neighbour is made active first (links.c) */
+	bool foreign_key; /* under an M_Key that we do not know */
+	bool stopped;	  /* we have disabled it (babbling_port_policy), and so it was last read */
+	bool repaths;	  /* its paths carry other SLs than it was told: it is to ask again */
+	bool late_probe;  /* who is behind it has been asked, and the answer is late (ask/late.h) */
+	bool pkeys_done;  /* the table is right; a switch port to a host may enforce it */
+	bool aliases_done; /* its alias GUIDs were asked for since it came up */
+	bool maps_in_done; /* SL2VL of what comes in here are right, by all outputs */
+	bool follows;	   /* its neighbour is made active first (links.c) */
 };
 
 /* LID-routed SMPs to a switch, and mixed ones that turn directed there (lid_route.c). */

@@ -384,7 +384,7 @@ plan_keep(struct router *r, const struct plan_request *q, struct plan **out, str
 	    switches_serve(&k))
 		rc = keep_ends(&k, q, &serve, err);
 	if (rc == 0 && serve) {
-		k.p->kept = true;
+		k.p->made = PLAN_KEPT;
 		rc = settle_tables(&k, err);
 	}
 	return keep_end(&k, rc, serve, out);

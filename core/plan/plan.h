@@ -157,6 +157,13 @@ struct plan_change {
 /* For qsort(): by LID, then by switch. */
 int plan_entry_by_lid(const void *a, const void *b);
 
+/* Where the tables of a plan are from. */
+enum plan_made {
+	PLAN_ROUTED,
+	PLAN_KEPT,    /* no engine ran for this plan, and no entry was chosen anew */
+	PLAN_REPAIRED /* of those of plan number delta_base (repair.h) */
+};
+
 struct plan {
 	atomic_uint refs;
 	uint64_t number; /* of this plan, unlike any other's of the process; never 0 */
@@ -167,15 +174,13 @@ struct plan {
 	/* Of regions: the plan of the last full search on all that there is now and more, which
 	 * is right again when that is back; it has none itself.  NULL: this one, or none */
 	struct plan *nominal;
-	bool kept; /* no engine ran for this plan, and no entry was chosen anew */
+	enum plan_made made;
 	/* No engine of the chain could route: these are the tables there were, mended where they
 	 * were cut, or the core's own up/down (route.h).  Not as configured. */
 	bool mended;
 	bool forward_only; /* free of credit loops by VERIFY_FORWARD only: replies are not proven */
-	/* Repaired (repair.h): made of the tables of plan number delta_base, from which
-	 * they differ in these entries, by switch and LID, and in nothing else.
-	 * delta_base 0: not known, compare the tables. */
-	bool repaired;
+	/* They differ from the tables of plan number delta_base in these entries, by switch and
+	 * LID, and in nothing else.  delta_base 0: not known, compare the tables. */
 	uint64_t delta_base;
 	FM_VEC(struct plan_entry) delta;
 	bool rebalance_tried;  /* a full route was no better, or not to be had */

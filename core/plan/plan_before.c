@@ -80,7 +80,7 @@ plan_return_to_nominal(
 	if (rc == 0) {
 		tables_put((*out)->tables);
 		(*out)->tables = t;
-		(*out)->kept = false; /* the switches have others */
+		(*out)->made = PLAN_ROUTED; /* the switches have others */
 		return 0;
 	}
 	plan_put(*out);

@@ -72,8 +72,8 @@ plan_other_sls(const struct plan *was, const struct plan *is, uint64_t *switches
 	const struct fm_fabric *old = &was->snap->fab, *now = &is->snap->fab;
 	uint64_t n_pairs = 0;
 
-	if (was->tables == is->tables || is->kept ||
-	    (is->repaired && is->delta_base == was->number))
+	if (was->tables == is->tables || is->made == PLAN_KEPT ||
+	    (is->made == PLAN_REPAIRED && is->delta_base == was->number))
 		return 0;
 	if (was->tables->t.sl_shape == FM_SL_ZERO && is->tables->t.sl_shape == FM_SL_ZERO)
 		return 0;

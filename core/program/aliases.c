@@ -62,7 +62,7 @@ sweeper_set_aliases(struct sweeper *s, uint64_t port, uint8_t block, const uint6
 bool
 aliases_are_due(const struct sweeper *s)
 {
-	return s->rule.was_up && !s->set.dry_run && s->alias->due;
+	return sweeper_was_up(s) && !s->set.dry_run && s->alias->due;
 }
 
 void

@@ -109,9 +109,9 @@ on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 		if (!empties_whole_columns(s))
 			return;
 	}
-	s->writing.found = s->writing.found ||
-	    (n->lft == LFT_FOREIGN && !s->set.dry_run && forwards(s, n) &&
-		is_foreign(s, n->sw_index, a->index, bytes));
+	if (n->lft == LFT_FOREIGN && !s->set.dry_run && forwards(s, n) &&
+	    is_foreign(s, n->sw_index, a->index, bytes))
+		s->writing.ends = WRITES_FOUND;
 	t = apply_transition(s);
 	if (t != NULL)
 		add_block(s, n->sw_index, a->index, transition_copy(t, bytes));
@@ -319,8 +319,8 @@ feed_writes(struct sweeper *s)
 		case TRANSITION_BUSY:
 			return true;
 		case TRANSITION_COLD:
-			if (!s->set.dry_run && !s->writing.again) {
-				s->writing.later = true;
+			if (!s->set.dry_run && s->writing.cold != COLD_WRITTEN) {
+				s->writing.cold = COLD_WAIT;
 				return false;
 			}
 			transition_warm(s->writing.transition);
@@ -331,7 +331,7 @@ feed_writes(struct sweeper *s)
 			if (apply_ends_empty(s))
 				return false;
 			if (!apply_has_waited(s))
-				return !s->writing.broken_off;
+				return !sweeper_breaks_off(s);
 			break;
 		case TRANSITION_DONE:
 			return false;
@@ -344,7 +344,7 @@ feed_writes(struct sweeper *s)
 static void
 put_off(struct sweeper *s)
 {
-	s->writing.broken_off = true;
+	s->writing.ends = WRITES_PUT_OFF;
 	apply_note_older(s);
 	s->telling.untold_before_us =
 	    s->telling.untold_before_us || s->next->tables->t.n_vls_used > 1;
@@ -363,7 +363,7 @@ apply_feed(struct sweeper *s)
 	if (s->writing.stage == STAGE_PLAN) {
 		apply_order(s);
 		s->ways.epoch++; /* what held by now may be about to change */
-		if (s->writing.found && !s->run.failed) {
+		if (sweeper_has_found(s) && !s->run.failed) {
 			put_off(s);
 			return false;
 		}
@@ -377,7 +377,7 @@ apply_feed(struct sweeper *s)
 	    feed_writes(s))
 		return true;
 	s->writing.stage = STAGE_MAPS;
-	if (!s->writing.broken_off && !apply_may_map(s))
+	if (!sweeper_breaks_off(s) && !apply_may_map(s))
 		return !s->run.failed;
 	s->writing.stage = STAGE_OVER;
 	return false;
@@ -406,10 +406,10 @@ apply_start(struct sweeper *s)
 	}
 	transition_free(s->writing.transition);
 	s->writing.transition = NULL;
-	s->writing.later = s->writing.again = false;
+	s->writing.ends = WRITES_ALL;
+	s->writing.cold = COLD_NONE;
 	s->writing.wait_ns = s->writing.wrote_ns = 0;
-	s->writing.broken_off = s->writing.holds = s->telling.told = s->writing.older_gone = false;
-	s->writing.found = false;
+	s->telling.told = s->writing.older_gone = false;
 	s->telling.next = 0;
 	end_visits(s);
 	end_settled(s);
@@ -421,10 +421,9 @@ apply_start(struct sweeper *s)
 bool
 apply_again(struct sweeper *s)
 {
-	if (!s->writing.later || s->writing.transition == NULL)
+	if (s->writing.cold != COLD_WAIT || s->writing.transition == NULL)
 		return false;
-	s->writing.later = false;
-	s->writing.again = true;
+	s->writing.cold = COLD_WRITTEN;
 	s->writing.stage = STAGE_WRITE;
 	return true;
 }
@@ -454,18 +453,18 @@ static void
 tell(struct sweeper *s, const struct transition_counts *c)
 {
 	s->report.order = *c;
-	if (s->writing.found)
+	if (sweeper_has_found(s))
 		log_notice("sweep",
 		    "%zu blocks of forwarding tables hold what another SM has written, or fmd "
 		    "before "
 		    "it was started: an order of writing is looked for from there",
 		    s->writing.unwritten.n);
-	else if (s->writing.broken_off)
+	else if (sweeper_breaks_off(s))
 		log_info("sweep",
 		    "%zu blocks of forwarding tables that wait for older packets to be gone are "
 		    "put off: %s",
 		    s->writing.unwritten.n, s->run.wanted_reason);
-	else if (s->writing.holds)
+	else if (s->writing.ends == WRITES_HOLD)
 		log_notice("sweep",
 		    "%zu blocks of forwarding tables have empty entries until the hosts have been "
 		    "told of other SLs",
@@ -498,8 +497,8 @@ make_older(struct sweeper *s, bool half_way)
 static void
 take_up(struct sweeper *s, const struct transition *t, bool half_way)
 {
-	s->writing.n_broken_off = s->writing.broken_off ? s->writing.n_broken_off + 1 : 0;
-	s->telling.held_for_sls = s->writing.holds;
+	s->writing.n_broken_off = sweeper_breaks_off(s) ? s->writing.n_broken_off + 1 : 0;
+	s->telling.held_for_sls = s->writing.ends == WRITES_HOLD;
 	s->telling.n_untold = s->writing.n_short = 0;
 	make_older(s, half_way);
 	if (t != NULL && !s->set.dry_run && !apply_remember(s, t))
@@ -544,7 +543,7 @@ apply_commit(struct sweeper *s)
 	struct transition *t = s->writing.transition;
 
 	s->writing.transition = NULL;
-	s->writing.later = false;
+	s->writing.cold = COLD_NONE;
 	s->writing.wait_ns = 0;
 	/* in a sweep that failed before anything was written all is as it was */
 	if (ok || (t != NULL && s->writing.stage >= STAGE_WRITE && !s->set.dry_run))

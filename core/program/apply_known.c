@@ -169,7 +169,7 @@ apply_remember(struct sweeper *s, const struct transition *t)
 		h.slot = s->inv.switches.item[sw];
 		if (!transition_is_unknown(t, sw, h.block))
 			h.n = (uint8_t)transition_may_hold(t, sw, h.block, h.bytes);
-		if ((s->writing.broken_off || s->writing.holds) &&
+		if ((sweeper_breaks_off(s) || s->writing.ends == WRITES_HOLD) &&
 		    transition_is_pending(t, sw, h.block)) {
 			if (!keep_unwritten(s, sw, h.block, h.bytes[0]))
 				return false;

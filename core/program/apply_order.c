@@ -53,8 +53,8 @@ try_links_of(struct sweeper *s, struct transition *t, const struct fm_fabric *wa
 }
 
 /* Those of the last plan, of the fabric its tables were made for, and those known
- * from before.  True: there are some. */
-static bool
+ * from before. */
+static void
 add_silent_links(struct sweeper *s, struct transition *t)
 {
 	size_t n = s->writing.silent.n;
@@ -68,7 +68,6 @@ add_silent_links(struct sweeper *s, struct transition *t)
 	try_links_of(s, t, fabric_of(s->plan));
 	if (s->plan->graph != NULL && s->plan->graph != s->plan->snap)
 		try_links_of(s, t, &s->plan->graph->fab);
-	return s->writing.silent.n > 0;
 }
 
 static void
@@ -88,8 +87,9 @@ is_remembered(const struct inv_node *n)
 static void
 add_silent(struct sweeper *s, struct transition *t)
 {
-	s->writing.silent_links = s->plan != NULL && add_silent_links(s, t);
-	for (size_t i = 0; s->writing.silent_links && i < s->inv.switches.n; i++)
+	if (s->plan != NULL)
+		add_silent_links(s, t);
+	for (size_t i = 0; sweeper_has_silent_links(s) && i < s->inv.switches.n; i++)
 		if (is_remembered(inv_node(&s->inv, s->inv.switches.item[i])))
 			fix_silent_switch(s, s->inv.switches.item[i]);
 }

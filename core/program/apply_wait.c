@@ -140,10 +140,11 @@ apply_ends_empty(struct sweeper *s)
 		return false;
 	if (!apply_holds(s))
 		return awaits_silent(s);
-	s->writing.holds = !transition_is_partial(s->writing.transition);
-	if (!s->writing.holds)
+	if (transition_is_partial(s->writing.transition))
 		sweep_fail(s, FM_E_SYSTEM,
 		    "switches did not take tables with other SLs whole; these are not given out");
+	else
+		s->writing.ends = WRITES_HOLD;
 	return true;
 }
 
@@ -151,8 +152,10 @@ bool
 apply_has_waited(struct sweeper *s)
 {
 	if (!is_over(s)) {
-		s->writing.broken_off = may_break_off(s);
-		if (s->writing.broken_off && s->writing.older_until_ns < s->writing.wait_ns)
+		if (!may_break_off(s))
+			return false;
+		s->writing.ends = WRITES_BROKEN_OFF;
+		if (s->writing.older_until_ns < s->writing.wait_ns)
 			s->writing.older_until_ns = s->writing.wait_ns;
 		return false;
 	}
@@ -176,7 +179,7 @@ apply_request(struct sweeper *s, struct plan_request *q)
 	q->n_installed = s->writing.unwritten.n;
 	q->in_flight = untold || sweeper_clock_ms(s) * 1000000 < s->writing.older_until_ns;
 	q->flight = untold ? 0 : s->writing.flight;
-	q->found = s->writing.found;
+	q->found = sweeper_has_found(s);
 	s->telling.held_for_sls = untold;
 	s->writing.waits_for_older = q->in_flight || q->n_installed > 0;
 }

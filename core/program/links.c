@@ -87,7 +87,7 @@ sweeper_lost(struct sweeper *s, uint64_t port)
 		return; /* not here now: with the sweep that finds it */
 	}
 	s->links->lost_all = true;
-	if (s->rule.was_up)
+	if (sweeper_was_up(s))
 		sweeper_request(s, SWEEP_NAMED, "hosts are to register again");
 }
 
@@ -101,7 +101,7 @@ links_registered(struct sweeper *s, uint64_t guid)
 static bool
 has_lost(const struct sweeper *s, const struct inv_port *p)
 {
-	return (s->links->lost_all && p->found_active && !p->reregistered) ||
+	return (s->links->lost_all && p->registration == REG_BEFORE_US) ||
 	    fm_hash_find(&s->links->lost_ports, p->guid) != FM_HASH_NONE;
 }
 
@@ -204,7 +204,7 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	p->refused |= rows;
 	log_rows(n, a->port, "sweep", "does not take", rows);
 	if (sent.client_reregister) {
-		p->reregistered = true;
+		p->registration = REG_ASKED;
 		if (p->repaths)
 			apply_note_older(s);
 		p->repaths = false;

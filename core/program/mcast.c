@@ -147,7 +147,7 @@ mcast_is_due(const struct sweeper *s)
 {
 	const struct mcast_spot *spot;
 
-	return s->rule.was_up && !s->set.dry_run && s->plan != NULL && s->plan->mcast != NULL &&
+	return sweeper_was_up(s) && !s->set.dry_run && s->plan != NULL && s->plan->mcast != NULL &&
 	    mcast_net_dirty(s->mc->net, &spot) > 0;
 }
 
@@ -156,10 +156,10 @@ sweeper_set_member(struct sweeper *s, uint16_t mlid, uint8_t sl, uint64_t guid, 
 {
 	bool ok = mcast_net_set(s->mc->net, mlid, sl, guid, roles);
 
-	if (s->rule.was_up && mcast_lacks_trees(s) &&
+	if (sweeper_was_up(s) && mcast_lacks_trees(s) &&
 	    (mcast_net_sls(s->mc->net) & ~s->mc->making) != 0)
 		sweeper_request(s, SWEEP_NAMED, "multicast trees");
-	else if (s->rule.was_up && s->mc->top != 0 && roles != MCAST_OUT && mlid > s->mc->top)
+	else if (sweeper_was_up(s) && s->mc->top != 0 && roles != MCAST_OUT && mlid > s->mc->top)
 		sweeper_request(s, SWEEP_NAMED, "multicast tables grow");
 	return ok;
 }

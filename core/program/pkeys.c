@@ -114,10 +114,8 @@ static void
 forget_tables(struct sweeper *s)
 {
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
-		for (unsigned p = 0; p <= inv_node(&s->inv, i)->n_ports; p++) {
+		for (unsigned p = 0; p <= inv_node(&s->inv, i)->n_ports; p++)
 			inv_node(&s->inv, i)->ports[p].pkeys_done = false;
-			inv_node(&s->inv, i)->ports[p].pkeys_enforced = false;
-		}
 }
 
 static int
@@ -262,7 +260,7 @@ end_job(struct pkey_job *j)
 	note_held(j);
 	port_of(&j->side[SIDE_END], s)->pkeys_done = !j->side[SIDE_END].broken && !s->set.dry_run;
 	if (j->side[SIDE_SWITCH].used)
-		port_of(&j->side[SIDE_SWITCH], s)->pkeys_enforced = !j->side[SIDE_SWITCH].broken;
+		port_of(&j->side[SIDE_SWITCH], s)->pkeys_done = !j->side[SIDE_SWITCH].broken;
 	j->next_free = s->pk->free_jobs;
 	s->pk->free_jobs = j;
 }
@@ -558,7 +556,7 @@ pkeys_are_due(const struct sweeper *s, uint32_t slot, unsigned port)
 	if (!has_table(s, slot, port) || !p->pkeys_done)
 		return has_table(s, slot, port);
 	far = enforcer(s, slot, port);
-	return far != NULL && !far->ports[p->peer_port].pkeys_enforced;
+	return far != NULL && !far->ports[p->peer_port].pkeys_done;
 }
 
 void
@@ -595,11 +593,11 @@ pkeys_look(const struct sweeper *s, uint32_t slot, uint32_t i, struct look *out)
 	unsigned port = i / blocks_looked_at(s), block = i % blocks_looked_at(s);
 	const struct inv_port *p = &n->ports[port];
 	struct pkey_side side = { .node = slot, .port = (uint8_t)port };
-	bool end = port_wants_lid(&s->inv, slot, port);
+	bool has = port_wants_lid(&s->inv, slot, port) || (inv_is_switch(n) && port > 0);
 	uint16_t keys[PKEYS_PER_BLOCK] = { 0 };
 	unsigned left;
 
-	if (!(end ? p->pkeys_done : p->pkeys_enforced) || p->pkeys == NULL ||
+	if (!has || !p->pkeys_done || p->pkeys == NULL ||
 	    block * PKEYS_PER_BLOCK >= p->pkeys->n_slots)
 		return false;
 	left = p->pkeys->n_slots - block * PKEYS_PER_BLOCK;
@@ -618,5 +616,5 @@ pkeys_forget(struct sweeper *s, uint32_t slot, uint32_t i)
 {
 	struct inv_port *p = &inv_node(&s->inv, slot)->ports[i / blocks_looked_at(s)];
 
-	p->pkeys_done = p->pkeys_enforced = false;
+	p->pkeys_done = false;
 }

@@ -190,7 +190,7 @@ feed_tables(struct sweeper *s)
 		s->run.cursor[0] = 1;
 		s->run.cursor[1] = 0;
 	}
-	if (s->writing.found)
+	if (sweeper_has_found(s))
 		return false; /* these are for what is written */
 	return feed_ends(s);
 }
@@ -220,9 +220,10 @@ program_commit(struct sweeper *s)
 	for (size_t i = 0; i < s->inv.switches.n; i++) {
 		struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
 
-		if (taken && !s->writing.found) /* else maps come with the tables */
+		if (taken && !sweeper_has_found(s)) /* else maps come with the tables */
 			qos_note_owed(s, s->inv.switches.item[i]);
-		n->lft_remembered = (node_usable(n) ? s->run.failed : s->writing.silent_links) &&
+		n->lft_remembered =
+		    (node_usable(n) ? s->run.failed : sweeper_has_silent_links(s)) &&
 		    (n->lft == LFT_OURS || n->lft_remembered);
 		if (node_usable(n) && !s->run.failed && !s->set.dry_run)
 			n->lft = s->next != NULL ? LFT_OURS : n->lft;
@@ -275,10 +276,12 @@ forget_node(struct inv_node *n, bool registered_elsewhere)
 		struct inv_port *port = &n->ports[p];
 
 		/* What was lost before us is not missed where it has been asked for. */
-		if (port->reregistered && registered_elsewhere)
-			port->reregistered = port->found_active = false;
-		port->aliases_done = port->pkeys_done = false;
-		port->qos_done = port->qos_in_done = false;
+		if (port->registration == REG_ASKED && registered_elsewhere)
+			port->registration = REG_NONE;
+		/* switch ports to hosts go on to enforce what they hold */
+		port->pkeys_done = port->pkeys_done && inv_is_switch(n) && p > 0;
+		port->aliases_done = port->maps_in_done = false;
+		port->maps = MAPS_DUE;
 	}
 }
 

@@ -137,7 +137,8 @@ is_done(const struct sweeper *s, const struct inv_node *n, unsigned port)
 {
 	const struct inv_port *p = &n->ports[port];
 
-	return p->qos_done && (p->qos_linked || link_of(s, n, port) == FM_NONE);
+	return p->maps == MAPS_DONE ||
+	    (p->maps == MAPS_OF_NO_LINK && link_of(s, n, port) == FM_NONE);
 }
 
 static void
@@ -239,7 +240,7 @@ on_block_set(struct ask *a, enum txn_status status, const uint8_t *reply)
 		s->writing.wrote_ns = s->p.transport->ops->now_ns(s->p.transport);
 	if (status == TXN_OK)
 		return;
-	n->ports[a->port].qos_done = false;
+	n->ports[a->port].maps = MAPS_DUE;
 	if (status != TXN_CANCELLED)
 		warn_block(s, a, status, "Set");
 }
@@ -275,7 +276,7 @@ on_block_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 	if (status != TXN_OK) {
 		if (status != TXN_REFUSED)
-			inv_node(&s->inv, a->node)->ports[a->port].qos_done = false;
+			inv_node(&s->inv, a->node)->ports[a->port].maps = MAPS_DUE;
 		if (status != TXN_CANCELLED)
 			warn_block(s, a, status, "Get");
 		return;
@@ -298,7 +299,7 @@ ensure_block(struct sweeper *s, uint32_t slot, uint8_t port, enum block_kind kin
 	struct ask *a = block_ask(s, slot, port, kind, index);
 
 	if (a != NULL && !ask_get_at(a, block_attrs[kind], block_modifier(a), on_block_read))
-		inv_node(&s->inv, slot)->ports[port].qos_done = false; /* it has fallen silent */
+		inv_node(&s->inv, slot)->ports[port].maps = MAPS_DUE; /* it has fallen silent */
 }
 
 /* --------------------------------------------- all pairs of a switch at once */
@@ -321,7 +322,7 @@ on_all_set(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 	on_block_set(a, status, reply);
 	for (unsigned p = 0; status != TXN_OK && p <= n->n_ports; p++)
-		n->ports[p].qos_done = false;
+		n->ports[p].maps = MAPS_DUE;
 }
 
 static void
@@ -422,7 +423,7 @@ ensure_inputs(struct sweeper *s, uint32_t slot, unsigned out)
 	const struct inv_node *n = inv_node(&s->inv, slot);
 
 	for (unsigned in = 1; inv_is_switch(n) && in <= n->n_ports; in++)
-		if (in != out && !n->ports[in].qos_in_done && links_takes(s, n, in))
+		if (in != out && !n->ports[in].maps_in_done && links_takes(s, n, in))
 			ensure_block(s, slot, (uint8_t)out, BLOCK_SL2VL, in << 8 | out);
 }
 
@@ -432,8 +433,9 @@ qos_ensured(struct sweeper *s, uint32_t slot)
 	struct inv_node *n = inv_node(&s->inv, slot);
 
 	for (unsigned p = 1; maps_sls(s) && !n->quiet && !s->set.dry_run && p <= n->n_ports; p++) {
-		n->ports[p].qos_in_done = links_takes(s, n, p);
-		n->ports[p].qos_done = n->ports[p].qos_done && has_tables(s, n, p);
+		n->ports[p].maps_in_done = links_takes(s, n, p);
+		if (!has_tables(s, n, p))
+			n->ports[p].maps = MAPS_DUE;
 	}
 }
 
@@ -451,7 +453,8 @@ qos_ensure(struct sweeper *s, uint32_t slot, unsigned port)
 {
 	struct inv_node *n = inv_node(&s->inv, slot);
 	struct inv_port *p = &n->ports[port];
-	bool at_once = is_optimised(s, n), done;
+	bool at_once = is_optimised(s, n);
+	enum inv_maps written;
 
 	if (!maps_sls(s) || n->quiet)
 		return;
@@ -459,14 +462,14 @@ qos_ensure(struct sweeper *s, uint32_t slot, unsigned port)
 		set_switch_rows(s, slot);
 	if (!has_tables(s, n, port) || !can_map(n, port))
 		return;
-	done = is_done(s, n, port);
-	p->qos_linked = link_of(s, n, port) != FM_NONE;
-	if (done) {
+	written = link_of(s, n, port) != FM_NONE ? MAPS_DONE : MAPS_OF_NO_LINK;
+	if (is_done(s, n, port)) {
+		p->maps = written;
 		if (!at_once)
 			ensure_inputs(s, slot, port);
 		return;
 	}
-	p->qos_done = !s->set.dry_run;
+	p->maps = s->set.dry_run ? MAPS_DUE : written;
 	ensure_arb(s, slot, port);
 	if (!at_once)
 		ensure_rows(s, slot, port);
@@ -598,7 +601,7 @@ forget_tables(struct sweeper *s)
 {
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
 		for (unsigned p = 0; p <= inv_node(&s->inv, i)->n_ports; p++)
-			inv_node(&s->inv, i)->ports[p].qos_done = false;
+			inv_node(&s->inv, i)->ports[p].maps = MAPS_DUE;
 }
 
 void
@@ -668,7 +671,7 @@ qos_look_at_map(const struct sweeper *s, uint32_t slot, uint32_t i, struct look 
 	uint8_t vl[16];
 
 	if (!is_settled(s, n, port) ||
-	    (in != 0 && !(n->ports[in].qos_in_done && links_takes(s, n, in))))
+	    (in != 0 && !(n->ports[in].maps_in_done && links_takes(s, n, in))))
 		return false;
 	want_row(s, n, in, port, vl);
 	*out = (struct look){ .attr = WIRE_ATTR_SL2VL,
@@ -685,7 +688,7 @@ qos_forget_map(struct sweeper *s, uint32_t slot, uint32_t i)
 {
 	struct inv_node *n = inv_node(&s->inv, slot);
 
-	n->ports[out_of_map(n, i)].qos_done = false;
+	n->ports[out_of_map(n, i)].maps = MAPS_DUE;
 	if (inv_is_switch(n))
 		qos_note_owed(s, slot);
 }
@@ -716,5 +719,5 @@ qos_look_at_arb(const struct sweeper *s, uint32_t slot, uint32_t i, struct look 
 void
 qos_forget_arb(struct sweeper *s, uint32_t slot, uint32_t i)
 {
-	inv_node(&s->inv, slot)->ports[i / ARB_BLOCKS].qos_done = false;
+	inv_node(&s->inv, slot)->ports[i / ARB_BLOCKS].maps = MAPS_DUE;
 }

@@ -133,7 +133,7 @@ linger_insert(struct depend *g, const struct plan *p, struct linger_lids *droppe
 static bool
 lists_delta(const struct plan *p)
 {
-	return p->repaired || p->delta_base != 0;
+	return p->made == PLAN_REPAIRED || p->delta_base != 0;
 }
 
 static bool

@@ -459,9 +459,8 @@ repair_tables(struct repair *p, struct repair_event *ev, bool *done, struct fm_e
 	if (rc == 0 && *done && !pass_on(p, copied))
 		return no_memory(err);
 	plan->delta_base = copied ? 0 : p->k->prev->number;
-	plan->repaired = plan->delta.n > 0 || p->moved.n > 0;
-	plan->kept = !plan->repaired;
-	plan->rebalance_tried = plan->rebalance_tried && plan->kept;
+	plan->made = plan->delta.n > 0 || p->moved.n > 0 ? PLAN_REPAIRED : PLAN_KEPT;
+	plan->rebalance_tried = plan->rebalance_tried && plan->made == PLAN_KEPT;
 	return rc;
 }
 

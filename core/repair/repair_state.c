@@ -315,7 +315,7 @@ repair_revert(struct router *r, struct plan *p, const struct plan *prev, const u
 		repair_state_free(r->repair); /* it describes what was to be */
 		r->repair = NULL;
 	}
-	if (!p->repaired) {
+	if (p->made != PLAN_REPAIRED) {
 		fm_vec_fini(&deviations);
 		return true; /* what an engine has made and this is the nominal now */
 	}

@@ -58,7 +58,9 @@ compare(struct trial *t, const struct plan *plan)
 	if (rc == 0)
 		rc = find_fullest(plan, t->router->workers, &r->after, &r->err);
 	r->unreachable_pairs = plan->verdict.unreachable_pairs;
-	r->how = plan->kept ? "kept" : plan->repaired ? "repaired" : "routed anew";
+	r->how = plan->made == PLAN_KEPT  ? "kept"
+	    : plan->made == PLAN_REPAIRED ? "repaired"
+					  : "routed anew";
 	snprintf(r->engine, sizeof(r->engine), "%s", plan->engine);
 	return rc;
 }

@@ -117,7 +117,7 @@ ask_next_switch(struct sweeper *s)
 void
 sms_start(struct sweeper *s)
 {
-	if (s->report.scope == SWEEP_LIGHT && s->rule.was_up && s->inv.local != INV_NONE)
+	if (s->report.scope == SWEEP_LIGHT && sweeper_was_up(s) && s->inv.local != INV_NONE)
 		ask_next_switch(s);
 	s->sm->asked_sms.n = 0;
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {

@@ -42,7 +42,7 @@ sms_no_link(struct sweeper *s)
 void
 sms_was_cut_off(struct sweeper *s)
 {
-	if (s->p.ha->state != WIRE_SM_MASTER || !s->rule.was_up)
+	if (s->p.ha->state != WIRE_SM_MASTER || !sweeper_was_up(s))
 		return;
 	if (s->rule.others == OTHERS_NOT_THERE)
 		s->rule.others = OTHERS_PERHAPS;
@@ -74,7 +74,7 @@ discover_anew(struct sweeper *s)
 static bool
 obeys_another(const struct sweeper *s, const struct wire_port_info *info)
 {
-	return s->p.ha->state == WIRE_SM_MASTER && s->rule.was_up && info->lid != 0 &&
+	return s->p.ha->state == WIRE_SM_MASTER && sweeper_was_up(s) && info->lid != 0 &&
 	    info->master_sm_lid != 0 && info->master_sm_lid != info->lid;
 }
 

@@ -145,7 +145,7 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 void
 discover_ask_switch(struct sweeper *s, uint32_t node)
 {
-	bool may_clear = s->rule.was_up && s->p.ha->state == WIRE_SM_MASTER && !s->set.dry_run;
+	bool may_clear = sweeper_was_up(s) && s->p.ha->state == WIRE_SM_MASTER && !s->set.dry_run;
 	struct ask *a = new_read(s, node, 0);
 
 	if (a != NULL &&

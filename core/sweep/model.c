@@ -210,7 +210,7 @@ assign(struct sweeper *s, struct lid_round *r, bool is_foretold, struct fm_error
 {
 	int (*give)(struct lid_want *, uint32_t, bool, struct fm_error *) =
 	    is_foretold ? lid_foretell : lid_assign;
-	bool honour = !(s->rule.first_master && s->set.addresses.reassign_lids);
+	bool honour = !(s->rule.up == UP_NEVER && s->set.addresses.reassign_lids);
 	int rc;
 
 	fm_arena_init(&r->mem, SIZE_MAX);

@@ -42,8 +42,8 @@ forget_ports(struct inv_node *n)
 	for (unsigned i = 0; i <= n->n_ports; i++) {
 		struct inv_port *p = &n->ports[i];
 
-		p->qos_done = p->qos_in_done = false;
-		p->pkeys_done = p->pkeys_enforced = p->aliases_done = false;
+		p->maps = MAPS_DUE;
+		p->maps_in_done = p->pkeys_done = p->aliases_done = false;
 	}
 }
 
@@ -95,14 +95,11 @@ note_reset(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_po
 
 	if (now->port_state <= WIRE_PORT_INIT || !p->known) {
 		p->refused = 0;
-		p->reregistered = false;
 		p->repaths = p->repaths && now->port_state > WIRE_PORT_INIT; /* it has not booted */
-		p->found_active = now->port_state == WIRE_PORT_ACTIVE;
-		p->pkeys_done = false;
-		p->pkeys_enforced = false;
-		p->aliases_done = false;
-		p->qos_done = p->qos_in_done = false;
-		if (!p->found_active)
+		p->registration = now->port_state == WIRE_PORT_ACTIVE ? REG_BEFORE_US : REG_NONE;
+		p->maps = MAPS_DUE;
+		p->maps_in_done = p->pkeys_done = p->aliases_done = false;
+		if (p->registration == REG_NONE)
 			links_registered(s, p->guid);
 	}
 	if (inv_is_switch(n) && port == 0 && now->lid == 0 && n->lft != LFT_BLANK)

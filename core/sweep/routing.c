@@ -46,9 +46,10 @@ end_routing(struct sweeper *s, int rc)
 	}
 	snprintf(r->engine, sizeof(r->engine), "%s", s->next != NULL ? s->next->engine : "none");
 	/* once more, from what was found: it was routed, or not, the first time */
-	if (s->writing.found && s->next != NULL && s->next != s->plan)
-		s->next->kept = s->next->kept && s->plan->kept;
-	r->kept = s->next != NULL && (s->next == s->plan || s->next->kept);
+	if (sweeper_has_found(s) && s->next != NULL && s->next != s->plan &&
+	    s->next->made == PLAN_KEPT && s->plan->made != PLAN_KEPT)
+		s->next->made = PLAN_ROUTED;
+	r->kept = s->next != NULL && (s->next == s->plan || s->next->made == PLAN_KEPT);
 	r->n_unreachable = s->next != NULL ? s->next->verdict.unreachable_pairs : 0;
 	say_choice(s->plan, s->next);
 	say_mended(s->plan, s->next);
@@ -56,7 +57,7 @@ end_routing(struct sweeper *s, int rc)
 	say_change(s->plan, s->next, s->set.transition.packet_life_ms, apply_holds(s));
 	if (s->next != NULL && s->next != s->plan)
 		r->change = s->next->change;
-	r->repaired = s->next != NULL && s->next != s->plan && s->next->repaired;
+	r->repaired = s->next != NULL && s->next != s->plan && s->next->made == PLAN_REPAIRED;
 	r->n_repaired_entries = r->repaired ? (uint32_t)s->next->delta.n : 0;
 	r->n_repaired_blocks = r->repaired ? s->next->delta_blocks : 0;
 	return ROUTING_DONE;

@@ -73,7 +73,6 @@ sweeper_new(
 	s->inv.names = settings->names;
 	s->local = local;
 	s->ways.epoch = 1; /* no node is of it */
-	s->rule.first_master = true;
 	s->logs.traps = s->logs.silent = s->logs.refused =
 	    (struct fm_log_bucket){ .burst = 20, .every_ms = 1000 };
 	s->logs.control = (struct fm_log_bucket){ .burst = 1, .every_ms = 60000 };
@@ -152,7 +151,7 @@ may_go_on_beside(const struct sweeper *s)
 {
 	bool lost = s->inv.n_unlinked != s->disc->n_unlinked_before;
 
-	if (!s->rule.was_up || s->plan == NULL || s->run.failed || s->run.pending == 0)
+	if (!sweeper_was_up(s) || s->plan == NULL || s->run.failed || s->run.pending == 0)
 		return false;
 	switch (s->run.phase) {
 	case PHASE_DISCOVER:
@@ -222,7 +221,7 @@ sweeper_phase(const struct sweeper *s)
 bool
 sweeper_is_up(const struct sweeper *s)
 {
-	return s->rule.was_up;
+	return sweeper_was_up(s);
 }
 
 const struct plan *
@@ -278,7 +277,7 @@ note_todo(struct sweeper *s, enum sweep_outcome outcome)
 	const char *failed = s->todo->text[TODO_FAILED - TODO_FIRST_OF_FABRIC];
 	char before[TODO_TEXT];
 	bool ours = outcome != SWEEP_STANDBY && outcome != SWEEP_NO_LINK &&
-	    (s->rule.was_up || outcome == SWEEP_UP);
+	    (sweeper_was_up(s) || outcome == SWEEP_UP);
 
 	if (!ours)
 		late_forget(s, INV_NONE);
@@ -316,12 +315,11 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 	links_count(s);
 	note_todo(s, outcome);
 	if (outcome == SWEEP_UP) {
-		s->rule.was_up = true;
-		s->rule.first_master = false;
+		s->rule.up = UP_NOW;
 		links_settings_written(s);
 		mkeys_commit(s);
 	} else if (outcome == SWEEP_STANDBY || outcome == SWEEP_NO_LINK) {
-		s->rule.was_up = false;
+		s->rule.up = s->rule.up == UP_NEVER ? UP_NEVER : UP_NO_MORE;
 		s->rule.others = OTHERS_RULED;
 	}
 	if (outcome == SWEEP_NO_LINK)
@@ -377,7 +375,7 @@ start_sweep(struct sweeper *s)
 	struct sweep_report *r = &s->report, next = { .number = r->number + 1 };
 
 	say_why(s, &next);
-	if (!s->rule.was_up)
+	if (!sweeper_was_up(s))
 		next.scope = SWEEP_HEAVY; /* what has not come up once has to be seen whole */
 	*r = next;
 	s->would.n = 0;
@@ -524,14 +522,14 @@ commit(struct sweeper *s)
 static void
 after_tables(struct sweeper *s)
 {
-	if (s->writing.found) {
+	if (sweeper_has_found(s)) {
 		commit_plan(s);
 		if (!s->run.failed)
 			owed_start(s); /* and once more from what is known now */
-	} else if (s->writing.broken_off) {
+	} else if (sweeper_breaks_off(s)) {
 		commit_plan(s);
 		end_sweep(s, SWEEP_BROKEN_OFF);
-	} else if (s->writing.again) {
+	} else if (s->writing.cold == COLD_WRITTEN) {
 		commit(s);
 	} else {
 		sweep_enter(s, PHASE_PORTS);

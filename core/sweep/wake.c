@@ -41,7 +41,7 @@ interval_ms(const struct sweeper *s)
 {
 	if (s->set.sweep.interval_ms > 0)
 		return s->set.sweep.interval_ms;
-	return s->todo->n > 0 || !s->rule.was_up ? UNFINISHED_EVERY_MS : 0;
+	return s->todo->n > 0 || !sweeper_was_up(s) ? UNFINISHED_EVERY_MS : 0;
 }
 
 static void
@@ -94,7 +94,7 @@ wake_next(const struct sweeper *s)
 	if (s->p.ha->state == WIRE_SM_DISCOVERING)
 		sooner(&w, WAKE_IN_VAIN, s->run.ended_ms + RETRY_MS);
 	look_at_last_sweep(s, &w);
-	if (w.at_ms == INT64_MAX && (!s->rule.was_up || s->todo->n > 0))
+	if (w.at_ms == INT64_MAX && (!sweeper_was_up(s) || s->todo->n > 0))
 		sooner(&w, WAKE_LOST, s->run.ended_ms + RETRY_MS);
 	return w;
 }

@@ -11,7 +11,7 @@ sweeper_is_well(const struct sweeper *s)
 	bool only_looks = s->run.phase == PHASE_IDLE ||
 	    (s->run.phase != PHASE_MCAST && s->report.scope == SWEEP_LIGHT);
 
-	return s->rule.was_up && s->p.ha->state == WIRE_SM_MASTER && s->todo->n == 0 &&
+	return sweeper_was_up(s) && s->p.ha->state == WIRE_SM_MASTER && s->todo->n == 0 &&
 	    s->reading.doubted.n == 0 && s->run.wanted < SWEEP_NAMED && only_looks &&
 	    !sweeper_is_due_between(s);
 }

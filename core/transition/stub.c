@@ -257,7 +257,7 @@ stub_copy_attributes(struct plan *p, const struct plan_request *q, const struct 
 
 	p->top_lid = prev->top_lid > p->snap->fab.max_lid ? prev->top_lid : p->snap->fab.max_lid;
 	p->mark = prev->mark;
-	p->kept = true;
+	p->made = PLAN_KEPT;
 	p->forward_only = prev->forward_only;
 	memcpy(p->engine, prev->engine, sizeof(p->engine));
 	p->because = prev->because;
@@ -277,7 +277,7 @@ note_deviations(struct plan *p, const struct plan *repaired)
 	size_t n = repaired->deviations.n;
 
 	p->deviations.n = 0;
-	for (uint32_t lid = 1; repaired->repaired && lid <= repaired->top_lid; lid++)
+	for (uint32_t lid = 1; repaired->made == PLAN_REPAIRED && lid <= repaired->top_lid; lid++)
 		for (fm_sw sw = 0; sw < p->snap->fab.n_switches; sw++) {
 			uint8_t port = repaired->tables->t.lft[sw][lid];
 

@@ -48,7 +48,7 @@ mark_entries(const struct plan *now, const struct plan *was, uint64_t *dirty)
 
 	if (now->tables == was->tables)
 		return;
-	if (now->repaired && now->delta_base == was->number) {
+	if (now->made == PLAN_REPAIRED && now->delta_base == was->number) {
 		for (size_t i = 0; i < now->delta.n; i++)
 			fm_bit_set(dirty, now->delta.item[i].lid / ROWS_BLOCK_LIDS);
 		return;

@@ -374,7 +374,7 @@ one_event(struct site *s, int kind, uint32_t i, struct row *r)
 	start = plan_now_ms();
 	lost = plan_without(s, kind, i, s->plan);
 	r->ms += plan_now_ms() - start;
-	anew = !lost->repaired && !lost->kept;
+	anew = lost->made == PLAN_ROUTED;
 	r->n++;
 	r->engines += other_engines(s->plan, lost);
 	r->anew += anew;

@@ -119,7 +119,7 @@ measure(
 	s->kept += p->change.n_kept_old;
 	s->ordered += p->change.n_next_hop_first;
 	s->deferred += p->change.n_deferred;
-	s->n_anew += !p->repaired && !p->kept;
+	s->n_anew += p->made == PLAN_ROUTED;
 	if (repair_prepare(&router, p, &err) != 0) /* as the daemon does after each sweep */
 		die("cannot prepare", &err);
 	snapshot_put(snap);

@@ -188,7 +188,7 @@ go_on(struct course *c, struct plan *p)
 {
 	plan_put(c->plan);
 	c->plan = p;
-	if (c->first == NULL || (!p->repaired && !p->kept)) { /* routed anew: that is nominal now */
+	if (c->first == NULL || p->made == PLAN_ROUTED) { /* routed anew: that is nominal now */
 		plan_put(c->first);
 		c->first = plan_get(p);
 	}

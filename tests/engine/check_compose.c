@@ -427,7 +427,7 @@ START_TEST(credit_loops_of_one_region)
 	ck_assert_uint_eq(w.lost, 0);
 	ck_assert_uint_gt(w.on_cycles, 0);
 	route_composed(&c);
-	ck_assert(c.plan->kept);
+	ck_assert(c.plan->made == PLAN_KEPT);
 	ck_assert_str_eq(c.plan->regions->region[1].engine, "minhop");
 	composed_fini(&c);
 }

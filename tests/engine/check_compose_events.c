@@ -217,7 +217,7 @@ lose_and_find(struct composed *c, uint32_t node, unsigned port)
 	netlist_uncable(&c->nl, node, port);
 	route_composed(c);
 	check_plan(c, what);
-	ck_assert_msg(c->plan->repaired, "%s: an engine ran", what);
+	ck_assert_msg(c->plan->made == PLAN_REPAIRED, "%s: an engine ran", what);
 	for (uint32_t i = 0; i < before->regions->n; i++)
 		ck_assert_str_eq(
 		    c->plan->regions->region[i].engine, before->regions->region[i].engine);
@@ -304,8 +304,8 @@ START_TEST(a_gateway_dies)
 	netlist_uncable(&r.c.nl, na, pa);
 	route_composed(&r.c);
 	check_plan(&r.c, "a gateway dies");
-	ck_assert(!r.c.plan->kept);
-	ck_assert_int_eq(r.c.plan->repaired, _i == 0);
+	ck_assert(r.c.plan->made != PLAN_KEPT);
+	ck_assert_int_eq(r.c.plan->made == PLAN_REPAIRED, _i == 0);
 	if (_i == 0)
 		ck_assert_uint_eq(others_moved(&r.c, nominal, sa, pa, sb, pb), 0);
 	else
@@ -351,7 +351,7 @@ START_TEST(an_island_of_pods_and_spines_loses_a_cable)
 	netlist_uncable(&c.nl, leaf[1], port);
 	route_composed(&c);
 	check_plan(&c, "a cable less");
-	ck_assert(!c.plan->kept);
+	ck_assert(c.plan->made != PLAN_KEPT);
 	ck_assert_int_eq(c.plan->regions->join, PLAN_ISLANDS);
 	without = plan_get(c.plan);
 	for (fm_sw u = 0; u < c.snap->fab.n_switches; u++)
@@ -498,7 +498,7 @@ START_TEST(hosts_cost_nothing)
 		struct plan *now = NULL;
 
 		ck_assert_msg(plan_make(&r.c.router, &q, &now, &err) == 0, "%s", err.msg);
-		ck_assert(now->kept);
+		ck_assert(now->made == PLAN_KEPT);
 		ck_assert_ptr_eq(now->tables, was);
 		ck_assert_ptr_eq(now->regions, r.c.plan->regions);
 		plan_put(r.c.plan);
@@ -607,7 +607,7 @@ START_TEST(kept_over_a_restart)
 	ck_assert(loaded->forward_only);
 	check_same_regions(loaded->regions, was->regions);
 	ck_assert_msg(try_compose(&r.c, loaded, &r.c.plan, &err) == 0, "%s", err.msg);
-	ck_assert(r.c.plan->kept);
+	ck_assert(r.c.plan->made == PLAN_KEPT);
 	check_same_regions(r.c.plan->regions, was->regions);
 	check_plan(&r.c, "kept");
 	plan_put(loaded);

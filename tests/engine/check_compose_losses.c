@@ -299,8 +299,8 @@ expect_few_changes(struct plan *nominal, enum loss loss, const char *what)
 
 	if (getenv("FMD_TELL") != NULL)
 		printf("%s%s: %u entries, %u blocks, of %u dead; from nothing %u, %u\n", what,
-		    c.plan->repaired ? " (repaired)" : "", n.entries, n.blocks, count_dead(nominal),
-		    most.entries, most.blocks);
+		    c.plan->made == PLAN_REPAIRED ? " (repaired)" : "", n.entries, n.blocks,
+		    count_dead(nominal), most.entries, most.blocks);
 	ck_assert_uint_le(n.entries * 2, most.entries * 3);
 	if (loss == INNER_CABLE)
 		ck_assert_uint_le(n.blocks * 3, fab->n_switches * (fab->max_lid / 64u + 1) * 2);

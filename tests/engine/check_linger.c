@@ -141,7 +141,7 @@ count_ended(const struct plan *was, const struct plan *p)
 			lingers = p->absent.item[j].lid == lid;
 		n_back += lingers;
 	}
-	return p->kept || p->repaired ? (uint32_t)(was->absent.n - n_back) : 0;
+	return p->made != PLAN_ROUTED ? (uint32_t)(was->absent.n - n_back) : 0;
 }
 
 START_TEST(lingering_columns_close_no_cycle)

@@ -43,7 +43,7 @@ assert_delta(const struct plan *was, const struct plan *now, const char *what)
 {
 	size_t i = 0;
 
-	if (!now->repaired)
+	if (now->made != PLAN_REPAIRED)
 		return;
 	ck_assert(now->delta_base == was->number || now->delta_base == 0);
 	for (fm_sw s = 0; s < now->snap->fab.n_switches; s++)
@@ -265,7 +265,7 @@ START_TEST(few_entries_change)
 
 		happen(&b, i % 3 == 2 ? SWITCH : LINK);
 		p = plan_for(&c, b.now, false);
-		ck_assert(p->repaired || p->kept);
+		ck_assert(p->made != PLAN_ROUTED);
 		count_few(c.plan, p, FM_END_CA, &few);
 		count_few(c.plan, p, FM_END_SWITCH, &switches);
 		if (getenv("FMD_REPAIR_TELL") != NULL)
@@ -308,7 +308,7 @@ START_TEST(entries_are_shared_out)
 	fm_bit_set(b.links, b.whole->fab.sw_first_link[leaf]);
 	look(&b);
 	go_on(&c, plan_for(&c, b.now, false));
-	ck_assert(c.plan->repaired);
+	ck_assert(c.plan->made == PLAN_REPAIRED);
 	fab = &b.now->fab;
 	for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
 		load[c.plan->tables->t.lft[leaf][lid]] += fab->lid_end[lid] != FM_NONE;
@@ -397,7 +397,7 @@ pass(struct course *c, struct snapshot *snap, enum plan_rebalance when, bool qui
 static bool
 is_routed(const struct plan *p)
 {
-	return !p->kept && !p->repaired;
+	return p->made == PLAN_ROUTED;
 }
 
 static const struct {
@@ -511,19 +511,19 @@ START_TEST(repairs_outlive_a_restart)
 	restart(&c, b.now);
 	ck_assert_uint_eq(c.plan->deviations.n, n);
 	p = plan_for(&c, b.now, false); /* nothing new */
-	ck_assert(p->repaired || p->kept);
+	ck_assert(p->made != PLAN_ROUTED);
 	ck_assert_uint_eq(p->delta.n, 0);
 	go_on(&c, p);
 	restart(&c, b.now);
 	happen(&b, LINK); /* one more meanwhile */
 	p = plan_for(&c, b.now, false);
-	ck_assert(p->repaired || p->kept);
+	ck_assert(p->made != PLAN_ROUTED);
 	assert_well_connected(&c, p, "one more is lost");
 	go_on(&c, p);
 	restart(&c, b.whole);
 	b.n_gone = 0;
 	p = plan_for(&c, b.whole, false); /* all are back meanwhile */
-	ck_assert(p->repaired);
+	ck_assert(p->made == PLAN_REPAIRED);
 	assert_same_rows(p, c.first, c.first->top_lid + 1u, "all is back");
 	ck_assert_uint_eq(p->deviations.n, 0);
 	go_on(&c, p);
@@ -607,7 +607,7 @@ START_TEST(without_memory_the_old_plan_stays)
 	}
 	ck_assert_uint_gt(n_failed, last / 2);
 	go_on(&c, plan_for(&c, b.now, false));
-	ck_assert(c.plan->repaired);
+	ck_assert(c.plan->made == PLAN_REPAIRED);
 	course_fini(&c);
 	breaking_fini(&b);
 }
@@ -664,10 +664,10 @@ START_TEST(events_are_repaired)
 		assert_same_rows(p, q, p->top_lid + 1u, what);
 		assert_same_sls(p, q, what);
 		assert_delta(two.plan, p, what);
-		if (p->repaired)
+		if (p->made == PLAN_REPAIRED)
 			n_moved += count_moved(two.plan, p, what);
-		n_repaired += p->repaired;
-		n_anew += !p->repaired && !p->kept;
+		n_repaired += p->made == PLAN_REPAIRED;
+		n_anew += p->made == PLAN_ROUTED;
 		n_entries += (uint32_t)p->delta.n;
 		p = take_up(&two, p);
 		q = take_up(&one, q);

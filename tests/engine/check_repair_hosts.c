@@ -32,7 +32,7 @@ START_TEST(hosts_come_back_to_repaired_tables)
 	fm_bit_clear(b.switches, leaf);
 	look(&b);
 	go_on(&c, plan_for(&c, b.now, false));
-	ck_assert(c.plan->repaired);
+	ck_assert(c.plan->made == PLAN_REPAIRED);
 	ck_assert_uint_eq(c.plan->absent.n, 0);
 	assert_well_connected(&c, c.plan, "a leaf is back");
 	happen(&b, ALL_BACK);
@@ -76,7 +76,7 @@ START_TEST(new_hosts_come_to_prepared_tables)
 		happen(&b, LINK);
 		p = plan_for(&two, b.now, false);
 		q = plan_for(&one, b.now, false);
-		ck_assert(i > 0 || (p->repaired && p->n_joined == 1));
+		ck_assert(i > 0 || (p->made == PLAN_REPAIRED && p->n_joined == 1));
 		assert_same_rows(p, q, p->top_lid + 1u, "a new host");
 		go_on(&two, p);
 		go_on(&one, q);

@@ -194,9 +194,9 @@ START_TEST(test_reregister)
 		row++;
 	port.info = info;
 	ck_assert_uint_eq(field_rows[row].want(&c, 0), 1);
-	port.reregistered = true;
+	port.registration = REG_ASKED;
 	ck_assert_uint_eq(field_rows[row].want(&c, 0), 0);
-	port.reregistered = false;
+	port.registration = REG_NONE;
 	port.info.master_sm_lid = 5;
 	ck_assert_uint_eq(field_rows[row].want(&c, 0), 0);
 	c.lost = true; /* it was ours, but we know nothing of it any more */

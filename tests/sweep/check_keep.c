@@ -72,7 +72,7 @@ written(void)
 static bool
 is_kept(void)
 {
-	return sweeper_plan(rig.sweeper)->kept;
+	return sweeper_plan(rig.sweeper)->made == PLAN_KEPT;
 }
 
 /* What the traps have asked for is done. */

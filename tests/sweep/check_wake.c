@@ -45,7 +45,7 @@ forget_all(enum sweep_outcome outcome)
 {
 	struct sweeper *s = rig.sweeper;
 
-	s->rule.was_up = false;
+	s->rule.up = UP_NO_MORE;
 	s->report.outcome = outcome;
 	todo_clear(s->todo);
 }
@@ -77,7 +77,7 @@ START_TEST(there_is_always_a_next_time)
 
 				rig.ha.state = states[i];
 				rig.sweeper->report.outcome = (enum sweep_outcome)o;
-				rig.sweeper->rule.was_up = up != 0;
+				rig.sweeper->rule.up = up != 0 ? UP_NOW : UP_NO_MORE;
 				w = wake_next(rig.sweeper);
 				ck_assert_msg((w.at_ms == INT64_MAX) ==
 					(states[i] == WIRE_SM_MASTER && up != 0 &&

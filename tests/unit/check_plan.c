@@ -531,15 +531,15 @@ START_TEST(kept_tables_join_as_many_as_a_full_route)
 	ck_assert_uint_eq(p->verdict.unreachable_pairs, 1);
 	n_lines = 0;
 	p = go_on(p, ring);
-	ck_assert(p->kept);
+	ck_assert(p->made == PLAN_KEPT);
 	ck_assert_uint_eq(n_lines, 0); /* on the same links it is no use */
 	leaves_out = _i == 0;
 	p = go_on(p, less);
 	ck_assert_uint_eq(n_lines, 1);
-	ck_assert_int_eq(p->kept, _i == 0);
+	ck_assert_int_eq(p->made == PLAN_KEPT, _i == 0);
 	ck_assert_uint_eq(p->verdict.unreachable_pairs, _i == 0);
 	p = go_on(p, less);
-	ck_assert(p->kept);
+	ck_assert(p->made == PLAN_KEPT);
 	ck_assert_uint_eq(n_lines, 1);
 	plan_put(p);
 	snapshot_put(less);

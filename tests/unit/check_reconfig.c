@@ -388,7 +388,7 @@ START_TEST(links_go_and_come_back)
 		struct plan *b = make_plan(&updn_LTX_fm_engine, fabrics[_i], n_down, seed, a, 0);
 		struct plan *c = make_plan(&updn_LTX_fm_engine, fabrics[_i], 0, 0, b, 0);
 
-		ck_assert_int_eq(b->change.kind, b->kept ? PLAN_FIRST : PLAN_LOSS);
+		ck_assert_int_eq(b->change.kind, b->made == PLAN_KEPT ? PLAN_FIRST : PLAN_LOSS);
 		ck_assert(is_safe(a, b, false));
 		ck_assert(is_safe(b, c, false));
 		ck_assert_uint_eq(c->change.n_drained, 0);
@@ -780,7 +780,7 @@ START_TEST(old_sls_end_at_empty_entries)
 		struct plan *a = make_plan(&dfsssp_LTX_fm_engine, of, 0, 0, NULL, 0);
 		struct plan *b = make_plan(&dfsssp_LTX_fm_engine, of, 1 + seed % 3, seed, a, 0);
 
-		ck_assert(b->repaired);
+		ck_assert(b->made == PLAN_REPAIRED);
 		ck_assert_int_eq(b->change.sls_clash, reconfig_awaits_hosts(b));
 		for (unsigned step = 0; step <= 17; step++)
 			ck_assert_msg(!is_cyclic_in(a, b, step), "%s, seed %u, step %u", of,
