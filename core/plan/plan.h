@@ -216,6 +216,19 @@ struct plan_installed {
 	uint8_t bytes[64];
 };
 
+/* What is between prev and the switches. */
+struct plan_flight {
+	/* Where the switches are not at prev; packets of older tables may be under way
+	 * then.  snap has no link that prev's has not and that comes up only now. */
+	const struct plan_installed *installed; /* [n_installed] */
+	size_t n_installed;
+	/* Nobody knows what they hold was proven with: it is taken for one plan's, if it is free of
+	 * credit loops. */
+	bool found;
+	bool older;	 /* packets of tables before prev may be under way */
+	uint64_t oldest; /* number of the oldest plan of which some are; 0: not known */
+};
+
 /* What prev's tables are good for. */
 enum plan_anew {
 	PLAN_FROM_PREV, /* they are kept or repaired where they serve */
@@ -246,15 +259,7 @@ struct plan_request {
 	enum plan_rebalance rebalance;
 	bool quiet;	/* nothing has happened since prev: asked to rebalance it */
 	bool all_joins; /* regions: search from the first, whatever prev came to (compose.h) */
-	/* Where the switches are not at prev; packets of older tables may be under way
-	 * then.  snap has no link that prev's has not and that comes up only now. */
-	const struct plan_installed *installed; /* [n_installed] */
-	size_t n_installed;
-	/* Nobody knows what they hold was proven with: it is taken for one plan's, if it is free of
-	 * credit loops. */
-	bool found;
-	bool in_flight;	     /* packets of tables before prev may be under way */
-	uint64_t flight;     /* number of the oldest plan of which some are; 0: not known */
+	struct plan_flight flight;
 	uint16_t mcast_sls;  /* bit i: there are multicast groups of SL i; 0: no trees are wanted */
 	uint8_t mcast_trees; /* at most so many */
 };

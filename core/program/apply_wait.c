@@ -175,11 +175,11 @@ apply_request(struct sweeper *s, struct plan_request *q)
 {
 	bool untold = s->telling.held_for_sls || repath_is_back(s);
 
-	q->installed = s->writing.unwritten.item;
-	q->n_installed = s->writing.unwritten.n;
-	q->in_flight = untold || sweeper_clock_ms(s) * 1000000 < s->writing.older_until_ns;
-	q->flight = untold ? 0 : s->writing.flight;
-	q->found = sweeper_has_found(s);
+	q->flight = (struct plan_flight){ .installed = s->writing.unwritten.item,
+		.n_installed = s->writing.unwritten.n,
+		.found = sweeper_has_found(s),
+		.older = untold || sweeper_clock_ms(s) * 1000000 < s->writing.older_until_ns,
+		.oldest = untold ? 0 : s->writing.flight };
 	s->telling.held_for_sls = untold;
-	s->writing.waits_for_older = q->in_flight || q->n_installed > 0;
+	s->writing.waits_for_older = q->flight.older || q->flight.n_installed > 0;
 }

@@ -250,7 +250,8 @@ repair_let_go(struct router *r, const struct plan_request *q, struct fm_error *e
 	struct repair_state *st = r->repair;
 	int rc = 0;
 
-	if (!st->gathered || q->n_installed > 0 || (q->in_flight && q->prev->number > q->flight))
+	if (!st->gathered || q->flight.n_installed > 0 ||
+	    (q->flight.older && q->prev->number > q->flight.oldest))
 		return 0;
 	rc = make_lean(r, q->prev, err);
 	if (rc != 0)

@@ -74,7 +74,7 @@ has_cables_beside(const struct plan_request *q, const struct plan *p)
 
 	if (q->wire == NULL)
 		return false;
-	if (q->n_installed > 0 || q->in_flight)
+	if (q->flight.n_installed > 0 || q->flight.older)
 		return true;
 	wire = &q->wire->fab;
 	for (fm_sw sw = 0; sw < wire->n_switches; sw++)
@@ -114,7 +114,7 @@ is_at_hand(const struct reconfig *c, const struct router *r, const struct plan_r
 	return c->fab == c->usable && c->same_vls && st != NULL && st->tables == p->tables &&
 	    st->graph == p->graph && st->snap == p->snap && st->g->n_vls == c->n_vls &&
 	    !st->g->cyclic && q->prev->snap->fab.n_switches == c->fab->n_switches &&
-	    (c->target == NULL || st->g->base <= q->flight);
+	    (c->target == NULL || st->g->base <= q->flight.oldest);
 }
 
 /* An end that does not answer is in the plan before only, and sends all the same. */
@@ -152,7 +152,8 @@ start_reconfig(struct reconfig *c, struct router *r, const struct plan_request *
 static bool
 holds_older(const struct reconfig *c, const struct plan_request *q)
 {
-	return c->at_hand ? c->g->base <= q->flight : q->found && depend_is_by_levels(c->g);
+	return c->at_hand ? c->g->base <= q->flight.oldest
+			  : q->flight.found && depend_is_by_levels(c->g);
 }
 
 /* Rules.  Where the tables before have credit loops already nothing is promised. */
@@ -182,7 +183,7 @@ order_writing(struct router *r, const struct plan_request *q, const struct plan 
 		.usable = &p->snap->fab,
 		.model = plan_sl_model(r, p),
 		.target = target,
-		.in_flight = target != NULL || q->in_flight };
+		.in_flight = target != NULL || q->flight.older };
 	bool deferred;
 	int rc = 0;
 
@@ -246,7 +247,7 @@ order_interrupted(struct router *r, const struct plan_request *q, struct plan **
 	on.prev = reconfig_resume(r, q, err);
 	if (on.prev == NULL)
 		return FM_E_RESOURCE;
-	if (q->found)
+	if (q->flight.found)
 		rc = judge_found(r, on.prev, &is_sound, err);
 	if (rc != 0 || !is_sound) {
 		plan_put(on.prev);
@@ -275,13 +276,13 @@ reconfig_plan(
 
 	if (q->prev == NULL || q->prev->tables == NULL || p->tables == NULL)
 		return 0;
-	if (p->tables == q->prev->tables && q->n_installed == 0)
+	if (p->tables == q->prev->tables && q->flight.n_installed == 0)
 		return 0;
 	p->change.kind = reconfig_kind(q, p);
 	if (p->verdict.credit_loops > 0 || q->prev->verdict.credit_loops > 0)
 		return 0; /* credit loops are allowed: nothing is promised */
-	rc = q->n_installed > 0 ? order_interrupted(r, q, plan, &held, err)
-				: order_writing(r, q, NULL, plan, &held, err);
+	rc = q->flight.n_installed > 0 ? order_interrupted(r, q, plan, &held, err)
+				       : order_writing(r, q, NULL, plan, &held, err);
 	if (rc != 0) {
 		plan_put(*plan);
 		*plan = NULL;

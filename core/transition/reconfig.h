@@ -32,7 +32,7 @@
  * entries.  Where old and new SLs have a cycle together on entries that do not even change, LIDs
  * are drained with all their entries (reconfig_partition.c).
  *
- * Where writing was interrupted (plan_request.installed) the reconfiguration begins at what the
+ * Where writing was interrupted (plan_flight.installed) the reconfiguration begins at what the
  * switches hold.
  *
  * Cost: order.c.  Where repair did not make the plan, a graph is built first (reconfig_build.c).

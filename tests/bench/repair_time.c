@@ -58,7 +58,7 @@ die(const char *what, const struct fm_error *err)
 	exit(1);
 }
 
-static uint64_t flight; /* as plan_request.flight */
+static uint64_t flight; /* as plan_flight.oldest */
 
 static struct plan *
 plan_for(struct snapshot *snap, struct plan *prev)
@@ -67,8 +67,8 @@ plan_for(struct snapshot *snap, struct plan *prev)
 	struct fm_error err = { 0 };
 	struct plan *p = NULL;
 
-	q.in_flight = flight != 0;
-	q.flight = flight;
+	q.flight.older = flight != 0;
+	q.flight.oldest = flight;
 	if (prev != NULL && getenv("FMD_WHOLE") == NULL && plan_repair(&router, &q, &p, &err) != 0)
 		die("no repair", &err);
 	if (p == NULL && (plan_make(&router, &q, &p, &err) != 0 || p->tables == NULL))

@@ -157,8 +157,7 @@ make_plan_from(const struct fm_engine *engine, const char *words, unsigned n_dow
 	struct plan_request q = { .chain = &chain,
 		.prev = prev,
 		.drain = drain,
-		.installed = held.item,
-		.n_installed = held.n };
+		.flight = { .installed = held.item, .n_installed = held.n } };
 	struct fm_error err = { 0 };
 	struct plan *p;
 
