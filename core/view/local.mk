@@ -12,4 +12,5 @@ CORE_SOURCES += \
 	core/view/view.h \
 	core/view/view_find.c \
 	core/view/view_internal.h \
-	core/view/view_rows.c
+	core/view/view_rows.c \
+	core/view/view_slot.c
