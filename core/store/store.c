@@ -187,7 +187,7 @@ check_kept(const char *dir, const char *path)
 		if (!fm_file_done(path, rc == 0) && rc == 0)
 			rc = errno;
 	}
-	return rc != 0 && store_kind_of(rc) == FM_E_RESOURCE ? store_check(dir, NULL) : rc;
+	return rc != 0 && fm_file_kind(rc) == FM_E_RESOURCE ? store_check(dir, NULL) : rc;
 }
 
 static int
@@ -281,19 +281,10 @@ set_aside(const char *dir, int why, struct fm_error *err)
 	    from, ASIDE_MAX);
 }
 
-enum fm_error_kind
-store_kind_of(int errnum)
-{
-	return errnum == ENOSPC || errnum == EDQUOT || errnum == EFBIG || errnum == EROFS ||
-		errnum == EIO
-	    ? FM_E_RESOURCE
-	    : FM_E_SYSTEM;
-}
-
 static int
 no_store(const char *dir, int rc, struct fm_error *err)
 {
-	return fm_fail(err, store_kind_of(rc), "cannot open the store %s/data.mdb: %s", dir,
+	return fm_fail(err, fm_file_kind(rc), "cannot open the store %s/data.mdb: %s", dir,
 	    rc == ELOOP ? fm_file_why(rc) : mdb_strerror(rc));
 }
 
@@ -345,7 +336,7 @@ no_directory(const char *dir, int error, struct fm_error *err)
 		    "cannot make the state directory %.80s: there is no %.80s to make it in; "
 		    "--state-dir=DIR names another",
 		    dir, parent);
-	return fm_fail(err, store_kind_of(error), "cannot make the state directory %s: %s", dir,
+	return fm_fail(err, fm_file_kind(error), "cannot make the state directory %s: %s", dir,
 	    strerror(error));
 }
 

@@ -43,10 +43,6 @@ int store_check(const char *dir, const char *copy);
 int store_begin(struct store *s, MDB_txn **txn);
 int store_end(struct store *s, MDB_txn *txn, int rc);
 
-/* FM_E_RESOURCE where the disk is at fault: it has no room, it is damaged, nothing may be written
- * to it, or as much as we want. */
-enum fm_error_kind store_kind_of(int errnum);
-
 /* store_lock.c: the directory is ours till store_unlock(), or the end of the process. */
 int store_lock(struct store *s, const char *dir, struct fm_error *err);
 void store_unlock(struct store *s);

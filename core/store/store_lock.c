@@ -57,7 +57,7 @@ store_lock(struct store *s, const char *dir, struct fm_error *err)
 		ours = try_lock(s->lock_fd, &holder);
 	if (ours < 0)
 		return fm_fail(
-		    err, store_kind_of(errno), "cannot lock %s: %s", path, fm_file_why(errno));
+		    err, fm_file_kind(errno), "cannot lock %s: %s", path, fm_file_why(errno));
 	return ours ? 0 : in_use(dir, holder, err);
 }
 

@@ -52,3 +52,12 @@ fm_file_why(int errnum)
 	return errnum == ELOOP ? "it is a symbolic link, and none is followed here"
 			       : strerror(errnum);
 }
+
+enum fm_error_kind
+fm_file_kind(int errnum)
+{
+	return errnum == ENOSPC || errnum == EDQUOT || errnum == EFBIG || errnum == EROFS ||
+		errnum == EIO
+	    ? FM_E_RESOURCE
+	    : FM_E_SYSTEM;
+}

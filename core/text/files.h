@@ -9,6 +9,7 @@
 #ifndef FM_TEXT_FILES_H
 #define FM_TEXT_FILES_H
 
+#include <fmd/error.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -19,5 +20,8 @@ bool fm_file_done(const char *path, bool is_whole);
 
 /* An errno of open() as a word, also of one that was told not to follow links (O_NOFOLLOW). */
 const char *fm_file_why(int errnum);
+/* FM_E_RESOURCE where the disk is at fault: it has no room, it is damaged, nothing may be written
+ * to it, or as much as we want.  Else FM_E_SYSTEM. */
+enum fm_error_kind fm_file_kind(int errnum);
 
 #endif
