@@ -118,24 +118,6 @@ verify_tables(const struct snapshot *snap, const struct fm_tables *tables,
 	return rc;
 }
 
-void
-lid_sums_gather(struct lid_sums *s, uint32_t h)
-{
-	if (h > s->max_hops) {
-		s->next_hops = s->max_hops;
-		s->n_at_next = s->n_at_max;
-		s->max_hops = (uint16_t)h;
-		s->n_at_max = 1;
-	} else if (h == s->max_hops) {
-		s->n_at_max++;
-	} else if (h > s->next_hops) {
-		s->next_hops = (uint16_t)h;
-		s->n_at_next = 1;
-	} else if (h == s->next_hops) {
-		s->n_at_next++;
-	}
-}
-
 int
 verify_sum_lids(const struct snapshot *snap, const struct fm_tables *tables,
     struct fm_pool *workers, struct lid_sums *sums, struct fm_error *err)

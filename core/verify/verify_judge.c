@@ -157,3 +157,21 @@ verify_judge_add_up(struct judge *j)
 	v->max_hops = sum->max_hops;
 	v->avg_hops = sum->reached > 0 ? (double)sum->hops / (double)sum->reached : 0;
 }
+
+void
+lid_sums_gather(struct lid_sums *s, uint32_t h)
+{
+	if (h > s->max_hops) {
+		s->next_hops = s->max_hops;
+		s->n_at_next = s->n_at_max;
+		s->max_hops = (uint16_t)h;
+		s->n_at_max = 1;
+	} else if (h == s->max_hops) {
+		s->n_at_max++;
+	} else if (h > s->next_hops) {
+		s->next_hops = (uint16_t)h;
+		s->n_at_next = 1;
+	} else if (h == s->next_hops) {
+		s->n_at_next++;
+	}
+}
