@@ -13,6 +13,7 @@ LAB_SOURCES += \
 	lab/topo/netlist.h \
 	lab/topo/netlist_fail.c \
 	lab/topo/netlist_join.c \
+	lab/topo/netlist_parse.c \
 	lab/topo/netlist_parse.h \
 	lab/topo/netlist_read.c \
 	lab/topo/netlist_shuffle.c \

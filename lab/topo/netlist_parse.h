@@ -50,7 +50,8 @@ int parse_no_memory(struct parse *ps); /* FM_E_RESOURCE */
 /* The node of this id, or NETLIST_NONE. */
 uint32_t parse_find(const struct parse *ps, const char *id, size_t len);
 bool parse_remember(struct parse *ps, uint32_t node);
-/* Join the ports, name the nodes, check the whole. */
+
+/* netlist_join.c: join the ports, name the nodes, check the whole. */
 int parse_join(struct parse *ps);
 
 #endif

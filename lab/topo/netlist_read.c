@@ -25,27 +25,6 @@
 #include "lib/error.h"
 #include "lib/log.h"
 
-int
-parse_fail(struct parse *ps, uint32_t line, const char *fmt, ...)
-{
-	char sentence[sizeof(ps->err->msg)];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(sentence, sizeof(sentence), fmt, ap);
-	va_end(ap);
-	for (char *c = sentence; *c != '\0'; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
-	return fm_fail(ps->err, FM_E_CONFIG, "%.100s:%" PRIu32 ": %s", ps->name, line, sentence);
-}
-
-int
-parse_no_memory(struct parse *ps)
-{
-	return fm_fail(ps->err, FM_E_RESOURCE, "out of memory while reading %.100s", ps->name);
-}
-
 /* --------------------------------------------------------------- scanning */
 
 static void
