@@ -1,18 +1,383 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of generators and the parts they share: reading arguments, names,
- * hosts.  A fabric is a function of its arguments alone, down to the GUIDs
- * and the port numbers.  O(ports).
+ * The table of generators, and the one that joins several fabrics into one, each of its parts
+ * made by the table: what regions are tried on.  A fabric is a function of its arguments alone,
+ * down to the GUIDs and the port numbers.
+ *
+ *	join ft=pgft:2:4,8:1,4:1,1 t=torus:4x4:1 ft-leaf-*~t-*~4
+ *
+ * A word with "=" is a part: a name and what it is, a kind of generator with
+ * its arguments or file:PATH.  Its nodes are called NAME-ID.  A word with "~"
+ * cables switches that two patterns name, the k-th cable from the k-th of
+ * the left to the k-th of the right, each list beginning anew at its end; or
+ * every left one with every right one.  Those cables get ports behind the
+ * switch's own.  GUIDs are new and LIDs forgotten, so that two parts can be
+ * the same fabric.  O(nodes (patterns) + ports).
  */
 #include "lab/topo/generate.h"
 
-#include <errno.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/nodes/nodes.h"
 #include "lib/error.h"
+#include "lib/vec.h"
 
 #define MAX_JOIN_ARGS 1000
+#define MAX_WORDS 8 /* of a part: the kind and its arguments */
+#define MAX_COPIES 1000
+#define NAME_BYTES 160
+
+struct part {
+	char name[32];
+	struct netlist nl;
+	uint32_t first; /* number of its first node in the whole */
+};
+
+struct bridge {
+	uint32_t a, b; /* nodes of the whole */
+};
+
+struct join {
+	struct gen *g;
+	FM_VEC(struct part) parts;
+	FM_VEC(struct bridge) bridges;
+	FM_VEC(uint32_t) n_added; /* by node: ports for bridges */
+	uint32_t n_nodes;
+};
+
+static int
+out_of_memory(struct fm_error *err)
+{
+	return fm_fail(err, FM_E_RESOURCE, "no memory for the fabric");
+}
+
+/* ------------------------------------------------------------------- parts */
+
+/* "KIND:ARG:ARG" or "file:PATH". */
+static int
+make_part(const char *what, struct netlist *nl, struct fm_error *err)
+{
+	char text[256], *words[MAX_WORDS], *at = text, *word;
+	int n = 0;
+
+	if (strncmp(what, "file:", 5) == 0)
+		return netlist_read(what + 5, nl, err);
+	if ((size_t)snprintf(text, sizeof(text), "%s", what) >= sizeof(text))
+		return fm_fail(err, FM_E_CONFIG, "more than %zu letters", sizeof(text) - 1);
+	while ((word = strsep(&at, ":")) != NULL) {
+		if (n == MAX_WORDS)
+			return fm_fail(err, FM_E_CONFIG, "no kind has so many arguments");
+		words[n++] = word;
+	}
+	return netlist_generate(n, words, nl, err);
+}
+
+static int
+add_part(struct join *j, const char *name, const char *what, struct fm_error *err)
+{
+	struct part part = { .first = j->n_nodes };
+	int rc;
+
+	snprintf(part.name, sizeof(part.name), "%s", name);
+	for (size_t i = 0; i < j->parts.n; i++)
+		if (strcmp(j->parts.item[i].name, name) == 0)
+			return fm_fail(err, FM_E_CONFIG, "join: two parts are called %s", name);
+	if ((rc = make_part(what, &part.nl, err)) != 0)
+		return fm_context(err, "join: part %s", name);
+	if (!fm_vec_push(&j->parts, part)) {
+		netlist_fini(&part.nl);
+		return out_of_memory(err);
+	}
+	j->n_nodes += part.nl.n_nodes;
+	return gen_fits(j->g, 1, j->n_nodes, 0, err);
+}
+
+/* NAME, or NAME[FROM-TO] for so many alike: how many, 0 for what is no name. */
+static uint32_t
+read_name(const char *text, size_t n, char *name, size_t room, uint32_t *from)
+{
+	unsigned long to;
+	size_t stem = 0;
+	char *end;
+
+	while (stem < n && (isalnum((unsigned char)text[stem]) || text[stem] == '_'))
+		stem++;
+	snprintf(name, room, "%.*s", (int)stem, text);
+	if (stem == 0 || stem + 8 > room)
+		return 0;
+	*from = 0;
+	if (stem == n)
+		return 1;
+	*from = (uint32_t)strtoul(text + stem + 1, &end, 10);
+	if (text[stem] != '[' || *end != '-')
+		return 0;
+	to = strtoul(end + 1, &end, 10);
+	return end + 1 == text + n && *end == ']' && *from >= 1 && to >= *from &&
+		to - *from < MAX_COPIES
+	    ? (uint32_t)to - *from + 1
+	    : 0;
+}
+
+/* "ft=pgft:..." or "ft[1-3]=pgft:...". */
+static int
+read_part(struct join *j, const char *word, const char *equals, struct fm_error *err)
+{
+	char stem[24], name[32];
+	uint32_t from, n = read_name(word, (size_t)(equals - word), stem, sizeof(stem), &from);
+	int rc = 0;
+
+	if (n == 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "join: \"%.60s\": a part is NAME=KIND:ARG:.. or NAME[1-3]=.., the name of "
+		    "letters and digits",
+		    word);
+	for (uint32_t i = 0; rc == 0 && i < n; i++) {
+		snprintf(name, sizeof(name), from > 0 ? "%s%u" : "%s", stem, from + i);
+		rc = add_part(j, name, equals + 1, err);
+	}
+	return rc;
+}
+
+/* ----------------------------------------------------------------- bridges */
+
+static void
+name_node(const struct part *p, uint32_t node, bool desc, char *name)
+{
+	const struct netlist_node *n = &p->nl.nodes[node];
+
+	snprintf(name, NAME_BYTES, "%s-%s", p->name, desc && *n->desc != '\0' ? n->desc : n->id);
+}
+
+/* The switches that a pattern names, in the order of the parts. */
+static int
+find_switches(struct join *j, const char *pattern, uint32_t **list, size_t *n, struct fm_error *err)
+{
+	FM_VEC(uint32_t) found = { 0 };
+	struct node_item item;
+	char name[NAME_BYTES];
+	bool ok = true;
+	int rc = node_item_parse(pattern, &item, err);
+
+	if (rc == 0 && item.kind != NODE_NAME)
+		rc = fm_fail(err, FM_E_CONFIG, "a cable joins switches by name: ft-leaf-*");
+	for (size_t p = 0; rc == 0 && p < j->parts.n; p++)
+		for (uint32_t i = 0; i < j->parts.item[p].nl.n_nodes; i++) {
+			name_node(&j->parts.item[p], i, false, name);
+			if (j->parts.item[p].nl.nodes[i].type == NETLIST_SWITCH &&
+			    node_name_match(item.name, name))
+				ok &= fm_vec_push(&found, j->parts.item[p].first + i);
+		}
+	if (!ok)
+		rc = out_of_memory(err);
+	else if (rc == 0 && found.n == 0)
+		rc = fm_fail(err, FM_E_CONFIG,
+		    "no switch is called %.60s; parts stand before the cables and their switches "
+		    "are called NAME-ID, as in ft-leaf-1",
+		    pattern);
+	*list = found.item;
+	*n = found.n;
+	return rc;
+}
+
+static int
+add_bridge(struct join *j, uint32_t a, uint32_t b, struct fm_error *err)
+{
+	struct bridge bridge = { a, b };
+
+	if (a == b)
+		return fm_fail(err, FM_E_CONFIG, "it would cable a switch with itself");
+	if (!fm_vec_push(&j->bridges, bridge))
+		return out_of_memory(err);
+	return gen_fits(j->g, 1, j->bridges.n, 0, err);
+}
+
+/* count: how many cables as written, NULL for the longer side. */
+static int
+lay_bridges(struct join *j, const uint32_t *left, size_t n_left, const uint32_t *right,
+    size_t n_right, const char *count, struct fm_error *err)
+{
+	bool all = count != NULL && strcmp(count, "all") == 0;
+	size_t n = n_left > n_right ? n_left : n_right;
+	char *end;
+	int rc = 0;
+
+	if (all) {
+		n = n_left * n_right;
+	} else if (count != NULL) {
+		n = strtoul(count, &end, 10);
+		if (!isdigit((unsigned char)*count) || *end != '\0' || n == 0)
+			return fm_fail(err, FM_E_CONFIG,
+			    "%.20s is no number of cables: write 1 or more, or all", count);
+	}
+	for (size_t k = 0; rc == 0 && k < n; k++)
+		rc = add_bridge(j, left[all ? k / n_right : k % n_left], right[k % n_right], err);
+	return rc;
+}
+
+/* "LEFT~RIGHT", "LEFT~RIGHT~N", "LEFT~RIGHT~all". */
+static int
+read_bridge(struct join *j, const char *word, struct fm_error *err)
+{
+	char text[256], *at = text, *names[2], *count;
+	uint32_t *left = NULL, *right = NULL;
+	size_t n_left, n_right;
+	int rc;
+
+	if ((size_t)snprintf(text, sizeof(text), "%s", word) >= sizeof(text))
+		return fm_fail(
+		    err, FM_E_CONFIG, "join: a word is longer than %zu letters", sizeof(text) - 1);
+	names[0] = strsep(&at, "~");
+	names[1] = strsep(&at, "~");
+	count = at;
+	rc = find_switches(j, names[0], &left, &n_left, err);
+	if (rc == 0)
+		rc = find_switches(j, names[1], &right, &n_right, err);
+	if (rc == 0)
+		rc = lay_bridges(j, left, n_left, right, n_right, count, err);
+	free(left);
+	free(right);
+	return rc == 0 ? 0 : fm_context(err, "join: \"%.60s\"", word);
+}
+
+/* --------------------------------------------------------------- the whole */
+
+static int
+count_ports(struct join *j, struct fm_error *err)
+{
+	int rc = 0;
+
+	if (!fm_vec_reserve(&j->n_added, j->n_nodes + 1))
+		return out_of_memory(err);
+	memset(j->n_added.item, 0, (j->n_nodes + 1) * sizeof(*j->n_added.item));
+	for (size_t i = 0; i < j->bridges.n; i++) {
+		j->n_added.item[j->bridges.item[i].a]++;
+		j->n_added.item[j->bridges.item[i].b]++;
+	}
+	for (size_t p = 0; rc == 0 && p < j->parts.n; p++)
+		for (uint32_t i = 0; rc == 0 && i < j->parts.item[p].nl.n_nodes; i++)
+			rc = gen_fits(j->g,
+			    j->parts.item[p].nl.nodes[i].n_ports +
+				(uint64_t)j->n_added.item[j->parts.item[p].first + i],
+			    j->n_nodes, 0, err);
+	return rc;
+}
+
+static void
+copy_nodes(struct join *j, const struct part *p)
+{
+	char id[NAME_BYTES], desc[NAME_BYTES];
+
+	for (uint32_t i = 0; i < p->nl.n_nodes && !j->g->failed; i++) {
+		const struct netlist_node *n = &p->nl.nodes[i];
+		uint32_t node;
+
+		name_node(p, i, false, id);
+		name_node(p, i, true, desc);
+		node = netlist_add(j->g->nl, (enum netlist_node_type)n->type, id, desc, 0,
+		    n->n_ports + j->n_added.item[p->first + i]);
+		if (node == NETLIST_NONE) {
+			j->g->failed = true;
+			return;
+		}
+		j->g->nl->nodes[node].enhanced_port0 = n->enhanced_port0;
+		j->g->nl->nodes[node].aggregation = n->aggregation;
+	}
+}
+
+static void
+copy_cables(struct join *j, const struct part *p)
+{
+	for (uint32_t i = 0; i < p->nl.n_nodes; i++)
+		for (unsigned at = 1; at <= p->nl.nodes[i].n_ports; at++) {
+			const struct netlist_port *port = netlist_port(&p->nl, i, at);
+			uint32_t a = p->first + i, b = p->first + port->peer_node;
+
+			if (port->peer_node == NETLIST_NONE ||
+			    netlist_port(j->g->nl, a, at)->peer_node != NETLIST_NONE)
+				continue;
+			netlist_cable(j->g->nl, a, at, b, port->peer_port, port->lane_mbps);
+			netlist_port(j->g->nl, a, at)->width = port->width;
+			netlist_port(j->g->nl, b, port->peer_port)->width = port->width;
+		}
+}
+
+/* The first of the ports that a node got for bridges. */
+static uint32_t
+first_added(const struct join *j, uint32_t node)
+{
+	return j->g->nl->nodes[node].n_ports - j->n_added.item[node] + 1;
+}
+
+static int
+assemble(struct join *j, struct fm_error *err)
+{
+	int rc = count_ports(j, err);
+
+	if (rc != 0)
+		return rc;
+	for (size_t p = 0; p < j->parts.n; p++)
+		copy_nodes(j, &j->parts.item[p]);
+	for (size_t p = 0; p < j->parts.n && !j->g->failed; p++)
+		copy_cables(j, &j->parts.item[p]);
+	for (size_t i = 0; i < j->bridges.n && !j->g->failed; i++) {
+		const struct bridge *b = &j->bridges.item[i];
+
+		gen_cable(j->g, b->a, gen_free_port(j->g, b->a, first_added(j, b->a)), b->b,
+		    gen_free_port(j->g, b->b, first_added(j, b->b)));
+	}
+	return 0;
+}
+
+/* Switches alone, to be cabled to other parts. */
+static int
+gen_switches(struct gen *g, struct fm_error *err)
+{
+	uint32_t n, n_ports;
+	char name[32];
+	int rc = gen_number(g, 1, "the number of switches", 1, GEN_MAX_NODES, &n, err);
+
+	if (rc != 0 ||
+	    (rc = gen_number(g, 2, "the number of ports", 1, GEN_MAX_PORTS, &n_ports, err)) != 0)
+		return rc;
+	for (uint32_t i = 1; i <= n; i++) {
+		gen_name(name, sizeof(name), "sw", &i, 1);
+		gen_switch(g, name, n_ports);
+	}
+	return 0;
+}
+
+static int
+gen_join(struct gen *g, struct fm_error *err)
+{
+	struct join j = { .g = g };
+	int rc = 0;
+
+	for (int i = 1; rc == 0 && i < g->argc; i++) {
+		const char *equals = strchr(g->argv[i], '=');
+
+		if (equals != NULL)
+			rc = read_part(&j, g->argv[i], equals, err);
+		else if (strchr(g->argv[i], '~') != NULL)
+			rc = read_bridge(&j, g->argv[i], err);
+		else
+			rc = fm_fail(err, FM_E_CONFIG,
+			    "join: \"%.60s\" is neither a part, NAME=KIND:ARG:.., nor cables, "
+			    "LEFT~RIGHT",
+			    g->argv[i]);
+	}
+	if (rc == 0)
+		rc = assemble(&j, err);
+	for (size_t p = 0; p < j.parts.n; p++)
+		netlist_fini(&j.parts.item[p].nl);
+	fm_vec_fini(&j.parts);
+	fm_vec_fini(&j.bridges);
+	fm_vec_fini(&j.n_added);
+	return rc;
+}
+
+/* ------------------------------------------------------------------- kinds */
 
 static const struct kind {
 	const char *name, *args, *help;
@@ -128,138 +493,4 @@ netlist_generate(int argc, char *const argv[], struct netlist *nl, struct fm_err
 	else
 		*nl = made;
 	return rc;
-}
-
-/* ------------------------------------------------------------- arguments */
-
-static int
-number_at(const struct gen *g, const char *text, const char *what, uint32_t min, uint32_t max,
-    uint32_t *value, const char **rest, struct fm_error *err)
-{
-	char *end;
-	unsigned long v;
-
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	if (end == text || *text < '0' || *text > '9' || errno != 0 || v < min || v > max)
-		return fm_fail(err, FM_E_CONFIG, "%s: %s is \"%.40s\", not a number in %u..%u",
-		    g->argv[0], what, text, min, max);
-	*value = (uint32_t)v;
-	*rest = end;
-	return 0;
-}
-
-int
-gen_value(const struct gen *g, const char *text, const char *what, uint32_t min, uint32_t max,
-    uint32_t *value, struct fm_error *err)
-{
-	const char *rest;
-	int rc = number_at(g, text, what, min, max, value, &rest, err);
-
-	if (rc == 0 && *rest != '\0')
-		return fm_fail(err, FM_E_CONFIG, "%s: %s is \"%.40s\", not a number in %u..%u",
-		    g->argv[0], what, text, min, max);
-	return rc;
-}
-
-int
-gen_number(const struct gen *g, int i, const char *what, uint32_t min, uint32_t max,
-    uint32_t *value, struct fm_error *err)
-{
-	return gen_value(g, g->argv[i], what, min, max, value, err);
-}
-
-int
-gen_list(const struct gen *g, int i, const char *what, char sep, uint32_t min, uint32_t max,
-    uint32_t *values, uint32_t *n, struct fm_error *err)
-{
-	const char *at = g->argv[i];
-	int rc;
-
-	for (*n = 0; *n < GEN_MAX_DIMS;) {
-		rc = number_at(g, at, what, min, max, &values[(*n)++], &at, err);
-		if (rc != 0)
-			return rc;
-		if (*at == '\0')
-			return 0;
-		if (*at++ != sep)
-			break;
-	}
-	return fm_fail(err, FM_E_CONFIG,
-	    "%s: %s is \"%.40s\", not 1 to %u numbers separated by \"%c\"", g->argv[0], what,
-	    g->argv[i], GEN_MAX_DIMS, sep);
-}
-
-int
-gen_fits(const struct gen *g, uint64_t ports_per_switch, uint64_t n_switches, uint64_t n_hosts,
-    struct fm_error *err)
-{
-	if (ports_per_switch < 1 || ports_per_switch > GEN_MAX_PORTS)
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s: a switch would have %llu ports, 1..%u are possible", g->argv[0],
-		    (unsigned long long)ports_per_switch, GEN_MAX_PORTS);
-	if (n_switches + n_hosts > GEN_MAX_NODES)
-		return fm_fail(err, FM_E_CONFIG, "%s: %llu nodes are more than %u", g->argv[0],
-		    (unsigned long long)(n_switches + n_hosts), GEN_MAX_NODES);
-	return 0;
-}
-
-/* ------------------------------------------------------------ nodes, cables */
-
-void
-gen_name(char *name, size_t size, const char *prefix, const uint32_t *digits, uint32_t n)
-{
-	size_t at = (size_t)snprintf(name, size, "%s", prefix);
-
-	for (uint32_t i = 0; i < n && at < size; i++)
-		at += (size_t)snprintf(name + at, size - at, "-%u", digits[i]);
-}
-
-uint32_t
-gen_switch(struct gen *g, const char *name, uint32_t n_ports)
-{
-	uint32_t sw =
-	    g->failed ? NETLIST_NONE : netlist_add(g->nl, NETLIST_SWITCH, name, name, 0, n_ports);
-
-	if (sw == NETLIST_NONE)
-		g->failed = true;
-	return sw;
-}
-
-void
-gen_cable(struct gen *g, uint32_t a, uint32_t port_a, uint32_t b, uint32_t port_b)
-{
-	if (!g->failed)
-		netlist_cable(g->nl, a, port_a, b, port_b, GEN_LANE_MBPS);
-}
-
-uint32_t
-gen_free_port(const struct gen *g, uint32_t node, uint32_t from)
-{
-	while (netlist_port(g->nl, node, from)->peer_node != NETLIST_NONE)
-		from++;
-	return from;
-}
-
-void
-gen_cable_free(struct gen *g, uint32_t a, uint32_t b, uint32_t from)
-{
-	if (!g->failed)
-		gen_cable(g, a, gen_free_port(g, a, from), b, gen_free_port(g, b, from));
-}
-
-void
-gen_hosts(struct gen *g, uint32_t sw, uint32_t n)
-{
-	const char *tail = g->failed ? "" : strchr(g->nl->nodes[sw].id, '-');
-	char name[96];
-	uint32_t host;
-
-	for (uint32_t i = 1; i <= n && !g->failed; i++) {
-		snprintf(name, sizeof(name), "host%s-%u", tail != NULL ? tail : "", i);
-		host = netlist_add(g->nl, NETLIST_CA, name, name, 0, 1);
-		if (host == NETLIST_NONE)
-			g->failed = true;
-		gen_cable(g, sw, i, host, 1);
-	}
 }

@@ -58,10 +58,8 @@ int gen_cascade(struct gen *g, struct fm_error *err);
 int gen_slimfly(struct gen *g, struct fm_error *err);
 int gen_kautz(struct gen *g, struct fm_error *err);
 int gen_random(struct gen *g, struct fm_error *err);
-int gen_join(struct gen *g, struct fm_error *err);
 int gen_director(struct gen *g, struct fm_error *err);
 int gen_pods(struct gen *g, struct fm_error *err);
 int gen_tree3(struct gen *g, struct fm_error *err);
-int gen_switches(struct gen *g, struct fm_error *err);
 
 #endif

@@ -5,7 +5,7 @@ LAB_SOURCES += \
 	lab/topo/generate.h \
 	lab/topo/generate_grid.c \
 	lab/topo/generate_group.c \
-	lab/topo/generate_join.c \
+	lab/topo/generate_parts.c \
 	lab/topo/generate_random.c \
 	lab/topo/generate_site.c \
 	lab/topo/generate_tree.c \
