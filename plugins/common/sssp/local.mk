@@ -21,6 +21,7 @@ COMMON_SOURCES += \
 	plugins/common/sssp/sssp_greedy.c \
 	plugins/common/sssp/sssp_internal.h \
 	plugins/common/sssp/sssp_legal.c \
+	plugins/common/sssp/sssp_rounds.c \
 	plugins/common/sssp/sssp_tables.c
 nobase_fmalgo_HEADERS += \
 	plugins/common/sssp/balance.h \

@@ -5,6 +5,7 @@
  *	sssp.c			batched or greedy; local search in the end
  *	sssp_greedy.c		greedy trees
  *	sssp_batched.c		the plan of batched trees; shortest paths
+ *	sssp_rounds.c		rounds over them; what links bear
  *	sssp_legal.c		legal up/down paths
  *	sssp_tables.c		from batched trees to the LFT
  */
