@@ -16,12 +16,6 @@
 
 #include "plugins/common/tree/dmodk_tree.h"
 
-int
-ft_out_of_memory(const struct fm_dmodk_routes *ft, struct fm_error *err)
-{
-	return fm_no_scratch(ft->host, "routes of the tree", err);
-}
-
 /* The arcs from s up, or down, as groups. */
 static uint32_t
 add_groups(struct fm_dmodk_routes *ft, fm_sw s, bool up, uint32_t n)

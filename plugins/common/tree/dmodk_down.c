@@ -14,6 +14,19 @@
  */
 #include "plugins/common/tree/dmodk_fill.h"
 
+void
+ft_fill_own(struct ft_row *r)
+{
+	const struct fm_fabric *fab = r->ft->fab;
+
+	for (fm_end e = fab->sw_first_end[r->sw]; e < fab->sw_first_end[r->sw + 1]; e++) {
+		uint32_t lid = fab->end_lid[e], last = lid + (1u << fab->end_lmc[e]) - 1;
+
+		for (; lid != 0 && lid <= last && lid < r->ft->n_lids; lid++)
+			r->lft[lid] = fab->end_port[e];
+	}
+}
+
 /* Distances, as bits, at which a child may serve columns. */
 static uint64_t
 child_layers(const struct fm_dmodk_routes *ft, fm_sw s, fm_sw child, bool up)

@@ -162,6 +162,12 @@ ft_alloc(const struct fm_dmodk_routes *ft, size_t n, size_t size)
 	return ft->host->scratch(ft->host, (n > 0 ? n : 1) * size);
 }
 
+static inline int
+ft_out_of_memory(const struct fm_dmodk_routes *ft, struct fm_error *err)
+{
+	return fm_no_scratch(ft->host, "routes of the tree", err);
+}
+
 #define FT_EACH_GROUP(ft, g, sw) \
 	for (const struct ft_group *g = &(ft)->groups[(ft)->first_group[sw]], \
 				   *g##_end = &(ft)->groups[(ft)->first_group[(sw) + 1]]; \
@@ -230,8 +236,6 @@ ft_is_restricted(const struct fm_dmodk_routes *ft, fm_sw from, fm_sw to)
 	return ft->demoted[to] && !ft->demoted[from] && ft->level[to] < ft->level[from] &&
 	    ft->rank[to] > ft->rank[from];
 }
-
-int ft_out_of_memory(const struct fm_dmodk_routes *ft, struct fm_error *err);
 
 /* All return 0 or a negative enum fm_error_kind. */
 int ft_shape(struct fm_dmodk_routes *ft, struct fm_error *err);
