@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Building: packets are followed (depend_follow.c, depend_sweep.c, depend_ports.c) to
- * fill the next rows.  Then the rows are turned round and the vertices are sorted.
+ * The rows of what is held, and the order of their vertices: made, sorted, added to one by one
+ * and cut.
  */
 #include "core/cdg/depend.h"
 
@@ -10,8 +10,6 @@
 
 #include "core/graph/snapshot.h"
 #include "lib/bitset.h"
-
-#define N_SLS 16u
 
 bool
 depend_applies(const struct fm_tables *t)
@@ -175,23 +173,6 @@ find_order(struct depend *g)
 	g->cyclic = !fm_topo_sort(&g->order, &edges);
 }
 
-static void
-clear_rows(struct depend *g)
-{
-	size_t n = (size_t)g->n_channels * g->n_vls * g->words;
-
-	memset(g->next, 0, n * sizeof(*g->next));
-	memset(g->prev, 0, n * sizeof(*g->prev));
-}
-
-static uint32_t
-count_vls(const struct fm_tables *t)
-{
-	if ((t->sl_shape == FM_SL_ZERO && !depend_by_ports(t)) || t->n_vls_used < 1)
-		return 1;
-	return t->n_vls_used > N_SLS ? N_SLS : t->n_vls_used;
-}
-
 struct depend *
 depend_new(const struct fm_fabric *graph, uint32_t n_vls, enum verify_sl_model sl_model)
 {
@@ -213,33 +194,6 @@ depend_sort(struct depend *g)
 {
 	turn_rows(g);
 	find_order(g);
-}
-
-struct depend *
-depend_build(const struct fm_fabric *graph, const struct fm_fabric *ends, const struct fm_tables *t,
-    const uint64_t *lost, enum verify_sl_model sl_model, struct fm_pool *workers)
-{
-	struct depend *g = depend_new(graph, count_vls(t), sl_model);
-	bool by_ports = depend_by_ports(t);
-
-	if (g == NULL)
-		return NULL;
-	if (!by_ports && depend_sweep_applies(g)) {
-		if (!depend_sweep(g, ends, t, lost, workers))
-			goto failed;
-		depend_sort(g);
-		if (!g->cyclic)
-			return g;
-		clear_rows(g); /* it was too much, perhaps */
-	}
-	if (by_ports ? !depend_follow_ports(g, ends, t, lost, workers)
-		     : !depend_follow(g, ends, t, lost, workers))
-		goto failed;
-	depend_sort(g);
-	return g;
-failed:
-	depend_free(g);
-	return NULL;
 }
 
 /* Turns of channel c, in one VL, by levels of switches: up and on, or down and on down. */
