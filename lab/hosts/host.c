@@ -21,20 +21,6 @@ is_vendor_with_oui(uint8_t mgmt_class)
 
 /* ---- giving to programs */
 
-void
-host_give(struct host_agent *a, const uint8_t *bytes, size_t length, const struct mad_addr *from,
-    int status)
-{
-	struct host_message m = { .agent = a->id,
-		.status = status,
-		.addr = *from,
-		.bytes = (uint8_t *)bytes,
-		.length = length };
-
-	if (!a->file->receive(a->file->arg, &m))
-		a->file->host->client.sim->counts.overrun++;
-}
-
 static void
 take_message(void *agent, const uint8_t *bytes, size_t length, const struct mad_addr *from)
 {

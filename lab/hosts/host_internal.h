@@ -69,8 +69,7 @@ void host_set_timer(struct sim_host *h, int64_t at_ns);
 /* For rmpp_port_ops of an agent. */
 void host_rmpp_send(void *agent, const uint8_t *mad, const struct mad_addr *to);
 void host_rmpp_sent(void *agent, uint64_t cookie, uint8_t status);
-
-/* ---- host.c */
+/* A message to the program that has the agent; status ETIMEDOUT: its own, given back. */
 void host_give(struct host_agent *a, const uint8_t *bytes, size_t length,
     const struct mad_addr *from, int status);
 

@@ -113,6 +113,20 @@ host_rmpp_send(void *agent, const uint8_t *mad, const struct mad_addr *to)
 	transmit(a->file->host, mad, to);
 }
 
+void
+host_give(struct host_agent *a, const uint8_t *bytes, size_t length, const struct mad_addr *from,
+    int status)
+{
+	struct host_message m = { .agent = a->id,
+		.status = status,
+		.addr = *from,
+		.bytes = (uint8_t *)bytes,
+		.length = length };
+
+	if (!a->file->receive(a->file->arg, &m))
+		a->file->host->client.sim->counts.overrun++;
+}
+
 static void
 give_up(struct sim_host *h, uint32_t i)
 {
