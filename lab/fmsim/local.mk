@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # lab/fmsim/: the simulated fabric served to other programs.
 LAB_SOURCES += \
+	lab/fmsim/connection.c \
 	lab/fmsim/console.c \
 	lab/fmsim/console.h \
 	lab/fmsim/server.c \

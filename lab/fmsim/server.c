@@ -23,7 +23,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -76,15 +75,6 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 
 /* ------------------------------------------------------------- connections */
 
-void
-server_set_is_sm(struct sim_server *v, struct sim_place at, bool on)
-{
-	struct sim_fabric *f = &v->sim->fabric;
-
-	fabric_set_is_sm(f, f->nodes[at.node].first_port + at.port, on);
-	trap_raise(v->sim, at.node, SIM_TRAP_LOCAL);
-}
-
 static void
 drop(struct connection *c)
 {
@@ -109,13 +99,6 @@ drop(struct connection *c)
 	free(c);
 }
 
-void
-connection_give_up(struct connection *c)
-{
-	c->dead = true;
-	event_active(c->readable, EV_READ, 0);
-}
-
 static void
 on_writable(evutil_socket_t fd, short what, void *arg)
 {
@@ -125,40 +108,6 @@ on_writable(evutil_socket_t fd, short what, void *arg)
 		connection_give_up(c);
 	else if (evbuffer_get_length(c->queue) > 0)
 		event_add(c->writable, NULL);
-}
-
-size_t
-connection_queued(const struct connection *c)
-{
-	return evbuffer_get_length(c->queue);
-}
-
-void
-connection_put(
-    struct connection *c, const void *head, size_t n_head, const void *body, size_t n_body)
-{
-	struct iovec parts[] = { { (void *)head, n_head }, { (void *)body, n_body } };
-	size_t sent = 0;
-	ssize_t n;
-
-	if (c->dead)
-		return;
-	if (evbuffer_get_length(c->queue) == 0) {
-		n = writev(c->out, parts, n_body > 0 ? 2 : 1);
-		if (n < 0 && errno != EAGAIN && errno != EINTR) {
-			connection_give_up(c);
-			return;
-		}
-		sent = n > 0 ? (size_t)n : 0;
-	}
-	if (sent == n_head + n_body)
-		return;
-	if (sent < n_head)
-		evbuffer_add(c->queue, (const char *)head + sent, n_head - sent);
-	sent = sent > n_head ? sent - n_head : 0;
-	if (sent < n_body)
-		evbuffer_add(c->queue, (const char *)body + sent, n_body - sent);
-	event_add(c->writable, NULL);
 }
 
 /* ----------------------------------------------------------------- reading */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lab/fmsim/server_internal.h - connections: shared by server.c (sockets and
- * the clock) and server_take.c (what their bytes mean).
+ * the clock), server_take.c (what their bytes mean) and connection.c (what they are sent).
  */
 #ifndef LAB_FMSIM_SERVER_INTERNAL_H
 #define LAB_FMSIM_SERVER_INTERNAL_H
@@ -37,16 +37,16 @@ struct sim_server {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
 
-/* ---- server.c */
+/* ---- connection.c */
 /* Two pieces as one; at once if the peer keeps up. */
 void connection_put(
     struct connection *c, const void *head, size_t n_head, const void *body, size_t n_body);
 /* It is dropped when the loop comes to it: callers may still hold it. */
 void connection_give_up(struct connection *c);
 size_t connection_queued(const struct connection *c); /* bytes */
-void server_set_is_sm(struct sim_server *v, struct sim_place at, bool on);
 
 /* ---- server_take.c */
+void server_set_is_sm(struct sim_server *v, struct sim_place at, bool on);
 /* Takes what is whole of n bytes; how many that are, 0 = there are too few yet. */
 size_t connection_take(struct connection *c, uint8_t *at, size_t n);
 

@@ -199,6 +199,15 @@ take_call(struct connection *c, const uint8_t *at, size_t n)
 
 /* ------------------------------------------------------------------- hello */
 
+void
+server_set_is_sm(struct sim_server *v, struct sim_place at, bool on)
+{
+	struct sim_fabric *f = &v->sim->fabric;
+
+	fabric_set_is_sm(f, f->nodes[at.node].first_port + at.port, on);
+	trap_raise(v->sim, at.node, SIM_TRAP_LOCAL);
+}
+
 static int
 open_issm(struct connection *c)
 {
