@@ -24,6 +24,7 @@
  * Times count from the start of the simulation; nodes are named by the file's
  * names or by GUID, in quotes where they hold blanks, brackets or "#".
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,54 @@ static const struct verb {
 };
 #define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
 #define TRAFFIC_MTU 256
+
+bool
+read_number(const char *text, uint64_t max, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	return end != text && *end == '\0' && text[0] != '-' && errno == 0 && *value <= max;
+}
+
+bool
+read_share(const char *text, double *share)
+{
+	char *end;
+
+	*share = strtod(text, &end);
+	if (end == text)
+		return false;
+	if (*end == '%') {
+		*share /= 100;
+		end++;
+	}
+	return *end == '\0' && *share >= 0 && *share <= 1;
+}
+
+bool
+read_time(const char *text, int64_t *ns)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || !(value >= 0 && value < 1e9))
+		return false;
+	*ns = 0;
+	if (value == 0 && *end == '\0')
+		return true;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(end, units[i].unit) == 0) {
+			*ns = (int64_t)(value * units[i].ns);
+			return true;
+		}
+	return false;
+}
 
 static uint32_t
 index_of(const struct sim *s, struct sim_place at)

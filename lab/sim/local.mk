@@ -22,6 +22,7 @@ LAB_SOURCES += \
 	lab/sim/sma_port_info.c \
 	lab/sim/spec.c \
 	lab/sim/spec.h \
+	lab/sim/step.c \
 	lab/sim/transport_sim.c \
 	lab/sim/trap.c \
 	lab/sim/walk.c

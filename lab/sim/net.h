@@ -99,19 +99,23 @@ struct sim_client *client_at(const struct sim *s, struct sim_place at); /* NULL 
 /* Its expire() at that time, if it is still there; who sits there by then may be called early. */
 void client_set_timer(struct sim_client *c, int64_t at_ns);
 
-int client_new(struct sim *s, struct sim_place at, struct transport **out, struct fm_error *err);
-
 struct sim_packet *packet_new(struct sim *s); /* NULL: no memory; not zeroed */
 void packet_free(struct sim *s, struct sim_packet *p);
 
 /* Send p->mad from a place.  Takes the packet. */
 void net_send(struct sim *s, struct sim_place from, struct sim_packet *p);
-/* Do what is due next; there must be something. */
+/* Do what is due next; there must be something (step.c). */
 void net_step(struct sim *s);
 /* A notice for the SM: sent soon and repeated until repressed (trap.c). */
 void trap_raise(void *sim, uint32_t node, enum sim_trap_slot slot);
 /* The timer that was set for due_ns has run out. */
 void trap_due(struct sim *s, uint32_t node, enum sim_trap_slot slot, int64_t due_ns);
+
+static inline bool
+is_smp(const uint8_t *mad)
+{
+	return mad[MAD_CLASS] == WIRE_CLASS_SMP_DR || mad[MAD_CLASS] == WIRE_CLASS_SMP_LID;
+}
 
 static inline int64_t
 net_next_ns(const struct sim *s)

@@ -106,28 +106,6 @@ sim_free(struct sim *s)
 	fabric_fini(&fabric); /* and with its arena s itself */
 }
 
-int
-sim_attach(
-    struct sim *s, uint32_t node, unsigned port, struct transport **out, struct fm_error *err)
-{
-	const struct sim_node *n;
-	bool is_switch;
-
-	if (node >= s->fabric.n_nodes)
-		return fm_fail(err, FM_E_CONFIG, "the fabric has no node %u", node);
-	n = &s->fabric.nodes[node];
-	is_switch = n->type == WIRE_NODE_SWITCH;
-	if (is_switch && port != 0)
-		return fm_fail(err, FM_E_CONFIG,
-		    "\"%s\" is a switch: an SM sits on its port 0, not on %u", n->id, port);
-	if (!is_switch && (port < 1 || port > n->n_ports))
-		return fm_fail(err, FM_E_CONFIG, "\"%s\" has ports 1..%u, no port %u", n->id,
-		    n->n_ports, port);
-	if (client_at(s, (struct sim_place){ node, (uint8_t)port }) != NULL)
-		return fm_fail(err, FM_E_CONFIG, "port %u of \"%s\" is taken", port, n->id);
-	return client_new(s, (struct sim_place){ node, (uint8_t)port }, out, err);
-}
-
 /* ---- look */
 
 uint32_t
@@ -355,13 +333,4 @@ sim_set_sm(
 	for (unsigned p = first; p <= n->n_ports && (p == first || first == 1); p++)
 		fabric_set_is_sm(&s->fabric, n->first_port + p, true);
 	return 0;
-}
-
-void
-sim_run(struct sim *s, int64_t until_ns)
-{
-	while (net_is_due(s, until_ns))
-		net_step(s);
-	if (until_ns != INT64_MAX && until_ns > s->fabric.now_ns)
-		s->fabric.now_ns = until_ns;
 }

@@ -22,54 +22,6 @@ struct spec {
 	FM_VEC(const char *) dead, sms;
 };
 
-bool
-read_number(const char *text, uint64_t max, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	return end != text && *end == '\0' && text[0] != '-' && errno == 0 && *value <= max;
-}
-
-bool
-read_share(const char *text, double *share)
-{
-	char *end;
-
-	*share = strtod(text, &end);
-	if (end == text)
-		return false;
-	if (*end == '%') {
-		*share /= 100;
-		end++;
-	}
-	return *end == '\0' && *share >= 0 && *share <= 1;
-}
-
-bool
-read_time(const char *text, int64_t *ns)
-{
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-	char *end;
-	double value = strtod(text, &end);
-
-	if (end == text || !(value >= 0 && value < 1e9))
-		return false;
-	*ns = 0;
-	if (value == 0 && *end == '\0')
-		return true;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(end, units[i].unit) == 0) {
-			*ns = (int64_t)(value * units[i].ns);
-			return true;
-		}
-	return false;
-}
-
 /* ---- one function per form of value; each returns false for a bad one */
 
 static bool

@@ -11,7 +11,7 @@
 /* spec: what follows "sim:" (keys: sim.h), or with it. */
 int spec_open(const char *spec, struct sim **out, struct sim_place *local, struct fm_error *err);
 
-/* Each: false when the text is none.  "1%" or "0.01"; "5ms", "100us", "20ns",
+/* fault.c.  Each: false when the text is none.  "1%" or "0.01"; "5ms", "100us", "20ns",
  * "2s", "0". */
 bool read_share(const char *text, double *share);
 bool read_time(const char *text, int64_t *ns);

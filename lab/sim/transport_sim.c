@@ -428,7 +428,7 @@ static const struct transport_ops sim_ops = { .name = "sim",
 	.set_is_sm = sim_set_is_sm,
 	.close = sim_close };
 
-int
+static int
 client_new(struct sim *s, struct sim_place at, struct transport **out, struct fm_error *err)
 {
 	struct sim_transport *st = fm_arena_alloc(&s->fabric.arena, sizeof(*st));
@@ -451,6 +451,28 @@ client_new(struct sim *s, struct sim_place at, struct transport **out, struct fm
 	client_join(s, &st->client);
 	*out = &st->t;
 	return 0;
+}
+
+int
+sim_attach(
+    struct sim *s, uint32_t node, unsigned port, struct transport **out, struct fm_error *err)
+{
+	const struct sim_node *n;
+	bool is_switch;
+
+	if (node >= s->fabric.n_nodes)
+		return fm_fail(err, FM_E_CONFIG, "the fabric has no node %u", node);
+	n = &s->fabric.nodes[node];
+	is_switch = n->type == WIRE_NODE_SWITCH;
+	if (is_switch && port != 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "\"%s\" is a switch: an SM sits on its port 0, not on %u", n->id, port);
+	if (!is_switch && (port < 1 || port > n->n_ports))
+		return fm_fail(err, FM_E_CONFIG, "\"%s\" has ports 1..%u, no port %u", n->id,
+		    n->n_ports, port);
+	if (client_at(s, (struct sim_place){ node, (uint8_t)port }) != NULL)
+		return fm_fail(err, FM_E_CONFIG, "port %u of \"%s\" is taken", port, n->id);
+	return client_new(s, (struct sim_place){ node, (uint8_t)port }, out, err);
 }
 
 struct sim *
