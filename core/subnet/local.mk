@@ -7,10 +7,8 @@ CORE_SOURCES += \
 	core/subnet/lid.h \
 	core/subnet/partitions.c \
 	core/subnet/partitions.h \
-	core/subnet/partitions_groups.c \
 	core/subnet/partitions_internal.h \
 	core/subnet/partitions_read.c \
-	core/subnet/partitions_read.h \
 	core/subnet/pkey_table.c \
 	core/subnet/pkey_table.h \
 	core/subnet/port_pkeys.c \
@@ -25,4 +23,5 @@ CORE_SOURCES += \
 	core/subnet/qos_policy_read.c \
 	core/subnet/qos_policy_read.h \
 	core/subnet/qos_policy_ulps.c \
+	core/subnet/qos_policy_values.c \
 	core/subnet/untrusted.h

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * core/subnet/qos_policy_read.h - reading a policy file; shared by
- * qos_policy_read.c and, for the section of one-line rules, qos_policy_ulps.c.
+ * qos_policy_read.c, for the section of one-line rules qos_policy_ulps.c, for port-groups
+ * qos_policy_groups.c, and for values qos_policy_values.c.
  */
 #ifndef CORE_SUBNET_QOS_POLICY_READ_H
 #define CORE_SUBNET_QOS_POLICY_READ_H
