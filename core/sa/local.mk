@@ -14,6 +14,7 @@ CORE_SOURCES += \
 	core/sa/path_qos.h \
 	core/sa/path_query.c \
 	core/sa/path_query.h \
+	core/sa/query.c \
 	core/sa/records_link.c \
 	core/sa/records_node.c \
 	core/sa/reports.c \

@@ -150,37 +150,6 @@ find_handler(
 
 /* ----------------------------------------------------------------- request */
 
-struct mft_rows *
-sa_mfts(const struct sa_query *q)
-{
-	return sa_slot_mfts(q->sa->slot);
-}
-
-bool
-sa_may_see(const struct sa_query *q, uint32_t end)
-{
-	if (q->trusted || end == q->requester)
-		return true;
-	return q->requester != FM_NONE && sa_view_shared_pkey(q->view, q->requester, end, 0) != 0;
-}
-
-void
-sa_ends_asked(
-    const struct sa_query *q, uint64_t mask, uint16_t lid, uint32_t *first, uint32_t *last)
-{
-	uint32_t end;
-
-	*first = 0;
-	*last = q->view->n_ends;
-	if ((q->h.mask & mask) != 0) {
-		end = sa_view_end_of_lid(q->view, lid);
-		*first = end == FM_NONE ? 0 : end;
-		*last = end == FM_NONE ? 0 : end + 1;
-	}
-	if (q->at > *first)
-		*first = (uint32_t)q->at;
-}
-
 /* What the handler found, to the status of the answer.  What was kept over a restart is believed
  * where it says yes: who has come since is not in it. */
 static uint16_t
