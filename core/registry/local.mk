@@ -12,6 +12,7 @@ CORE_SOURCES += \
 	core/registry/registry.c \
 	core/registry/registry.h \
 	core/registry/registry_internal.h \
+	core/registry/registry_notes.c \
 	core/registry/registry_store.c \
 	core/registry/saver.c \
 	core/registry/saver.h \

@@ -121,23 +121,6 @@ registry_next_lost(struct registry *r, uint64_t *port)
 	return true;
 }
 
-void
-registry_pull(struct registry *r)
-{
-	struct group_event e;
-
-	while (groups_next_event(r->groups, &e)) {
-		if (e.kind == GROUP_STORED || e.kind == GROUP_GONE || e.kind == GROUP_BORN)
-			registry_note_group(r, e.mgid, e.port);
-		if (e.kind == GROUP_STORED || e.kind == GROUP_GONE)
-			continue;
-		if (!fm_vec_push(&r->news, e))
-			r->news_lost = true;
-	}
-	if (groups_lost(r->groups))
-		r->news_lost = r->all_dirty = true;
-}
-
 bool
 registry_next_event(struct registry *r, struct group_event *e, bool *lost)
 {

@@ -4,6 +4,7 @@
  *
  *	registry.c	 life, leases, who has left	services.c
  *	registry_store.c to the store and back		subscriptions.c  aliases.c
+ *	registry_notes.c what is to be written
  */
 #ifndef CORE_REGISTRY_REGISTRY_INTERNAL_H
 #define CORE_REGISTRY_REGISTRY_INTERNAL_H
@@ -57,14 +58,14 @@ struct registry {
 	bool lacks;
 };
 
-/* registry.c: what groups have to say, sorted into news and dirt. */
-void registry_pull(struct registry *r);
-
-/* registry_store.c: to be written, or taken out, with the next save. */
+/* registry_notes.c: to be written, or taken out, with the next save. */
 void registry_note_group(struct registry *r, struct sa_gid mgid, uint64_t port);
 void registry_note_service(struct registry *r, const struct sa_service_record *rec);
 void registry_note_subscription(struct registry *r, uint32_t id);
 void registry_note_alias(struct registry *r, uint64_t port, uint8_t block);
+/* What groups have to say, sorted into news and dirt. */
+void registry_pull(struct registry *r);
+struct dirty registry_service_key(const struct sa_service_record *rec);
 
 /* services.c */
 struct service *services_find(const struct registry *r, const struct sa_service_record *rec);

@@ -21,8 +21,7 @@
 
 #define MS_PER_S 1000
 #define MOST_SECONDS (UINT64_C(1) << 50) /* since 1970; a lease ends earlier, or never */
-#define DIRTY_MAX (1u << 20)
-#define MOST_ID (UINT32_MAX / 2) /* of a subscription: no process makes so many */
+#define MOST_ID (UINT32_MAX / 2)	 /* of a subscription: no process makes so many */
 #define VALUE_ROOM 256
 #define WORD 8
 
@@ -58,13 +57,6 @@ add64(struct bytes *b, uint64_t v)
 }
 
 static void
-add_gid(struct bytes *b, struct sa_gid g)
-{
-	add64(b, g.prefix);
-	add64(b, g.guid);
-}
-
-static void
 add_record(struct bytes *b, uint16_t attr, const void *v)
 {
 	const struct sa_record *r = sa_record_of(attr);
@@ -77,92 +69,6 @@ static struct sa_gid
 gid_at(const uint8_t *at)
 {
 	return (struct sa_gid){ store_get_number(at), store_get_number(at + WORD) };
-}
-
-/* --------------------------------------------------------------------- noting */
-
-static void
-note(struct registry *r, const struct bytes *key)
-{
-	struct dirty d = { .n_key = (uint8_t)key->n };
-
-	memcpy(d.key, key->at, key->n);
-	if (r->all_dirty)
-		return;
-	if (r->dirty.n >= DIRTY_MAX || !fm_vec_push(&r->dirty, d))
-		r->all_dirty = true;
-}
-
-static struct bytes
-service_key(const struct sa_service_record *rec)
-{
-	struct bytes k = { .n = 1, .at = { 'S' } };
-
-	add64(&k, rec->id);
-	add_gid(&k, rec->gid);
-	add64(&k, rec->pkey);
-	return k;
-}
-
-static struct bytes
-member_key(struct sa_gid mgid, uint64_t port)
-{
-	struct bytes k = { .n = 1, .at = { port != 0 ? 'M' : 'G' } };
-
-	add_gid(&k, mgid);
-	if (port != 0)
-		add64(&k, port);
-	return k;
-}
-
-static struct bytes
-number_key(char kind, uint64_t a)
-{
-	struct bytes k = { .n = 1, .at = { (uint8_t)kind } };
-
-	add64(&k, a);
-	return k;
-}
-
-static struct bytes
-alias_key(uint64_t port, uint8_t block)
-{
-	struct bytes k = number_key('A', port);
-
-	k.at[k.n++] = block;
-	return k;
-}
-
-void
-registry_note_service(struct registry *r, const struct sa_service_record *rec)
-{
-	struct bytes k = service_key(rec);
-
-	note(r, &k);
-}
-
-void
-registry_note_subscription(struct registry *r, uint32_t id)
-{
-	struct bytes k = number_key('I', id);
-
-	note(r, &k);
-}
-
-void
-registry_note_alias(struct registry *r, uint64_t port, uint8_t block)
-{
-	struct bytes k = alias_key(port, block);
-
-	note(r, &k);
-}
-
-void
-registry_note_group(struct registry *r, struct sa_gid mgid, uint64_t port)
-{
-	struct bytes k = member_key(mgid, port);
-
-	note(r, &k);
 }
 
 /* --------------------------------------------------------------------- values */
@@ -399,11 +305,11 @@ load_service(struct loading *l, const uint8_t *key, const uint8_t *v)
 {
 	struct service s = { .client = store_get_number(v), .ends_ms = FOR_EVER };
 	uint64_t ends_s = store_get_number(v + WORD);
-	struct bytes own;
+	struct dirty own;
 
 	sa_record_get(sa_record_of(SA_SERVICE_RECORD), v + 2 * WORD, &s.rec);
-	own = service_key(&s.rec);
-	if (memcmp(own.at + 1, key, own.n - 1) != 0)
+	own = registry_service_key(&s.rec);
+	if (memcmp(own.key + 1, key, own.n_key - 1u) != 0)
 		return false;
 	if (ends_s != UINT64_MAX && ends_s > MOST_SECONDS)
 		return false;
