@@ -99,11 +99,11 @@ void sm_describe(struct sweeper *s, const struct ha_other *o, char *buf, size_t 
 bool sm_ask_own_port(struct sweeper *s, ask_done done);
 /* How long an answer to a question beside sweeps may take. */
 uint32_t sm_answer_ms(const struct sweeper *s);
+/* We are standby from now on, or still, for ha.master. */
+void sm_wait(struct sweeper *s);
 /* own_port.c: as sms_due_ms() and sms_step() */
 int64_t own_port_due_ms(const struct sweeper *s);
 void own_port_step(struct sweeper *s);
-/* sm_wait.c: we are standby from now on, or still, for ha.master */
-void sm_wait(struct sweeper *s);
 /* sm_ask_back.c: is who is there being found out, or about to be? */
 bool sm_will_look(const struct sweeper *s);
 /* SMInfo that comes meanwhile waits till that is done; false: there is no room. */

@@ -14,25 +14,6 @@
 
 #define LESSER_SAY_MS 60000 /* so long a lesser master has not handed over: say so */
 
-/* We wait for h->master, and for no other. */
-void
-sm_wait(struct sweeper *s)
-{
-	const struct ha *h = s->p.ha;
-	struct sm_past *p = sm_past(s, h->master.info.guid);
-
-	s->sm->polled_ms = sweeper_clock_ms(s);
-	for (size_t i = 0; i < s->sm->pasts.n; i++) {
-		struct sm_past *q = &s->sm->pasts.item[i];
-
-		q->first_offer_ms = q->offered_ms = SM_NEVER_MS;
-		if (q != p)
-			q->waits_ms = SM_NEVER_MS;
-	}
-	if (p != NULL && p->waits_ms == SM_NEVER_MS)
-		p->waits_ms = sweeper_clock_ms(s);
-}
-
 static void
 note_work(struct sweeper *s, bool works)
 {
