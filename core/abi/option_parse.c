@@ -388,6 +388,16 @@ add_line(struct option_value *v, struct fm_arena *mem, char *line, const struct 
 	return add_list_item(v, mem, line, place, err);
 }
 
+int
+option_blame(const char *name, const struct option_origin *at, struct fm_error *err)
+{
+	const char *colon = *name != '\0' ? ": " : "";
+
+	if (at == NULL || at->file == NULL)
+		return fm_context(err, "command line%s%s", colon, name);
+	return fm_context(err, "%s:%u%s%s", at->file, at->line, colon, name);
+}
+
 /* A mistake in an item that stands in this line of the configuration is noted, if anybody
  * gathers them: 0, and the next may be read. */
 static int

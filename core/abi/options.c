@@ -213,16 +213,6 @@ find_value(const struct option_values *v, const char *key)
 	return NULL;
 }
 
-int
-option_blame(const char *name, const struct option_origin *at, struct fm_error *err)
-{
-	const char *colon = *name != '\0' ? ": " : "";
-
-	if (at == NULL || at->file == NULL)
-		return fm_context(err, "command line%s%s", colon, name);
-	return fm_context(err, "%s:%u%s%s", at->file, at->line, colon, name);
-}
-
 static int
 blame(const struct option_values *v, const struct option_origin *at, struct fm_error *err)
 {
