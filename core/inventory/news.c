@@ -333,30 +333,6 @@ is_same(const struct seen_port *a, const struct seen_port *b)
 	    a->peer_port == b->peer_port;
 }
 
-struct wire_rate
-news_rate_before(const struct news_pair *p, uint32_t slot, unsigned port)
-{
-	const struct seen_port *was = news_port(p->before, slot, port),
-			       *now = news_port(p->now, slot, port);
-
-	if (was == NULL || now == NULL || was->peer != now->peer ||
-	    was->peer_port != now->peer_port)
-		return (struct wire_rate){ 0 };
-	return was->rate;
-}
-
-const struct seen_port *
-news_place_before(const struct news_pair *p, uint32_t slot, unsigned port)
-{
-	const struct seen_port *was = news_port(p->before, slot, port),
-			       *now = news_port(p->now, slot, port);
-
-	return was != NULL && was->peer != INV_NONE && now != NULL && now->linked &&
-		(was->peer != now->peer || was->peer_port != now->peer_port)
-	    ? was
-	    : NULL;
-}
-
 static bool
 has_other_rate(const struct news_pair *p, uint32_t slot, unsigned port)
 {

@@ -25,10 +25,30 @@ news_is_present(const struct seen *s, uint32_t slot)
 }
 
 /* The rate that a port's cable had when it was last up; 0 lanes: not known. */
-struct wire_rate news_rate_before(const struct news_pair *p, uint32_t slot, unsigned port);
+static inline struct wire_rate
+news_rate_before(const struct news_pair *p, uint32_t slot, unsigned port)
+{
+	const struct seen_port *was = news_port(p->before, slot, port),
+			       *now = news_port(p->now, slot, port);
+
+	if (was == NULL || now == NULL || was->peer != now->peer ||
+	    was->peer_port != now->peer_port)
+		return (struct wire_rate){ 0 };
+	return was->rate;
+}
 
 /* What the port was cabled to when it was last up, where that is another one than now; NULL. */
-const struct seen_port *news_place_before(const struct news_pair *p, uint32_t slot, unsigned port);
+static inline const struct seen_port *
+news_place_before(const struct news_pair *p, uint32_t slot, unsigned port)
+{
+	const struct seen_port *was = news_port(p->before, slot, port),
+			       *now = news_port(p->now, slot, port);
+
+	return was != NULL && was->peer != INV_NONE && now != NULL && now->linked &&
+		(was->peer != now->peer || was->peer_port != now->peer_port)
+	    ? was
+	    : NULL;
+}
 
 /* One host that came, or was lost: what is to be said of its cable stands in its line. */
 static inline bool
