@@ -3,7 +3,7 @@
  * core/ask/ask.c - questions of the sweep, on the transaction engine.
  *
  * An ask carries what its callback needs to know.  It is taken from a free
- * list, counted in `pending` while it is out, and returned after its
+ * list (ask_pool.c), counted in `pending` while it is out, and returned after its
  * callback.  This is also the one place through which a Set can leave, so
  * that a dry run sends none.
  */
@@ -17,53 +17,6 @@
 #define EARLY_ANSWERS 16
 #define TRIES_MAX 6
 #define UNHEARD_MAX 3
-
-struct ask *
-ask_new(struct sweeper *s, uint32_t node, uint8_t port)
-{
-	struct ask *a = s->free_asks;
-
-	if (a != NULL) {
-		s->free_asks = a->next_free;
-		memset(a, 0, sizeof(*a));
-	} else {
-		a = fm_arena_alloc(&s->mem, sizeof(*a));
-		if (a == NULL) {
-			sweep_fail(s, FM_E_RESOURCE, "out of memory for questions to the fabric");
-			return NULL;
-		}
-	}
-	a->s = s;
-	a->via = a->about = INV_NONE;
-	a->node = node;
-	a->port = port;
-	a->generation = node != INV_NONE ? inv_node(&s->inv, node)->generation : 0;
-	return a;
-}
-
-bool
-ask_is_stale(const struct ask *a)
-{
-	const struct inv_node *n;
-
-	if (a->node == INV_NONE)
-		return false;
-	n = inv_node(&a->s->inv, a->node);
-	return n->generation != a->generation || a->port > n->n_ports;
-}
-
-static void
-ask_release(struct ask *a)
-{
-	a->next_free = a->s->free_asks;
-	a->s->free_asks = a;
-}
-
-void
-ask_drop(struct ask *a)
-{
-	ask_release(a);
-}
 
 static void on_end(void *arg, enum txn_status status, const uint8_t *reply);
 
@@ -200,7 +153,7 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 	note_heard(a, status);
 	if (a->wait == ASK_BESIDE) {
 		a->done(a, status, reply);
-		ask_release(a);
+		ask_drop(a);
 		return;
 	}
 	s->run.pending -= is_waited_for(a);
@@ -227,7 +180,7 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 	if (a->method == WIRE_SET)
 		fm_fault_point("answer", wire_attr_name(a->attr));
 	a->done(a, status, reply);
-	ask_release(a);
+	ask_drop(a);
 }
 
 static void
@@ -263,7 +216,7 @@ ask_set(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t mo
 			sweep_fail(s, FM_E_RESOURCE, "out of memory for what a dry run tells");
 		s->report.would_set++;
 		s->report.would_set_by_attr[attr & 0xff]++;
-		ask_release(a);
+		ask_drop(a);
 		return;
 	}
 	a->done = done;
@@ -293,7 +246,7 @@ way_to(struct ask *a, struct smp_route *route)
 	const struct inventory *inv = &a->s->inv;
 
 	if (is_quiet(inv, a->node, a->port) || !inv_route(inv, a->node, a->port, route)) {
-		ask_release(a);
+		ask_drop(a);
 		return false;
 	}
 	a->at_node = true;

@@ -36,7 +36,7 @@ struct ask {
 	uint32_t generation; /* of the node, when it was asked */
 	uint64_t seq;	     /* number of the request (observe.h) */
 	uint32_t index;	     /* table block and the like */
-	uint32_t claim_node; /* arrive.c: who has what the newcomer says is its own ... */
+	uint32_t claim_node; /* discover.c: who has what the newcomer says is its own ... */
 	uint32_t claim_generation;
 	uint64_t m_key; /* ... and the key that opened that one's cable */
 	uint8_t port, claim_port;
@@ -69,8 +69,10 @@ bool ask_set_at(
     struct ask *a, uint16_t attr, uint32_t modifier, const uint8_t *data, ask_done done);
 /* Is the node not any more that which was asked? */
 bool ask_is_stale(const struct ask *a);
-/* It was not sent. */
+/* It was not sent, or has ended. */
 void ask_drop(struct ask *a);
+/* Asks that are out of which route.aside has been set go on so. */
+void ask_set_aside(struct sweeper *s);
 /* How loud it is told that a request has failed: that a node does not answer at all is told once,
  * when the sweep ends (core/sweep/todo.h). */
 static inline enum fm_log_level

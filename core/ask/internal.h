@@ -21,7 +21,5 @@ void lid_route_close(struct sweeper *s, enum smp_way way, const char *what);
 
 /* ask.c: on the wire, by its route. */
 void ask_send(struct ask *a);
-/* Asks that are out of which route.aside has been set go on so. */
-void ask_set_aside(struct sweeper *s);
 
 #endif

@@ -58,7 +58,6 @@ late_let_go(struct sweeper *s)
 		if (a->about != INV_NONE)
 			note_late(s, a->about);
 	}
-	ask_set_aside(s);
 }
 
 static void

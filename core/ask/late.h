@@ -23,7 +23,8 @@
  * clock; INT64_MAX: nothing is out that can be let go. */
 int64_t late_since_ns(const struct sweeper *s);
 /* None of the reads that are out is waited for but those about switches.  The host that a read is
- * about (ask.about) is late by it, unless it was silent before: then it is silent still. */
+ * about (ask.about) is late by it, unless it was silent before: then it is silent still.  They are
+ * marked to go on aside, for ask_set_aside(). */
 void late_let_go(struct sweeper *s);
 /* A late read has ended; reply: NULL without an answer.  a belongs to it from now on. */
 void late_end(struct ask *a, enum txn_status status, const uint8_t *reply);

@@ -3,6 +3,7 @@
 CORE_SOURCES += \
 	core/ask/ask.c \
 	core/ask/ask.h \
+	core/ask/ask_pool.c \
 	core/ask/doubt.c \
 	core/ask/doubt.h \
 	core/ask/internal.h \

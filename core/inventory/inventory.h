@@ -45,7 +45,7 @@ enum inv_disbelief {
 	CLAIMS_NO_TYPE,
 	CLAIMS_NO_PORTS,
 	CLAIMS_NO_SUCH_PORT,
-	CLAIMS_NEW_GUIDS, /* arrive.c */
+	CLAIMS_NEW_GUIDS, /* discover.c */
 	N_DISBELIEFS
 };
 /* What it claims: "a node GUID of 0". */

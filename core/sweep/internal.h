@@ -38,7 +38,7 @@ struct sweep_discovery {
 	int64_t newcomers_ms; /* by the clock of the transport */
 };
 
-/* sweep.c */
+/* well.c */
 /* Something is to be written though no sweep is asked for: groups, alias GUIDs. */
 bool sweeper_is_due_between(const struct sweeper *s);
 /* routing.c */
@@ -61,15 +61,8 @@ void discover_disbelieve(
     struct sweeper *s, uint32_t node, uint8_t port, enum inv_disbelief why, bool told);
 /* Nobody waits for the reads that are out (late.h): cables and nodes are as they were. */
 void discover_let_go(struct sweeper *s);
-/* arrive.c */
-/* First sight of a node in this discovery, by this way: what its links were is remembered. */
-void arrive_greet(struct sweeper *s, uint32_t slot, const struct smp_route *route);
-void arrive_ask_details(struct sweeper *s, uint32_t slot, uint8_t port);
-/* Behind node:port, which is EDGE_ASKED, lies what these 64 bytes of NodeInfo say; they were
- * asked for under this M_Key, 0: the fabric's. */
-void arrive(struct sweeper *s, uint32_t node, uint8_t port, const uint8_t *data, uint64_t m_key);
 /* What lies behind node:port has a GUID of owner's, or says that it is its owner_port. */
-void arrive_leave_out(
+void discover_leave_out(
     struct sweeper *s, uint32_t node, uint8_t port, uint32_t owner, uint8_t owner_port);
 /* reread.c */
 void discover_reread(struct sweeper *s);

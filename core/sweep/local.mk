@@ -2,6 +2,7 @@
 # core/sweep/: the road of a sweep: discovery, planning, light sweeps, traps, what is unfinished.
 CORE_SOURCES += \
 	core/sweep/arrive.c \
+	core/sweep/arrive.h \
 	core/sweep/babble.c \
 	core/sweep/discover.c \
 	core/sweep/internal.h \

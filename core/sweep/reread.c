@@ -144,7 +144,7 @@ drop_contradicted(struct sweeper *s)
 			if (is_contradicted(&s->inv, port) && observe_port_is_fresh(port) &&
 			    observe_port_is_fresh(
 				&inv_node(&s->inv, port->peer)->ports[port->peer_port]))
-				arrive_leave_out(s, port->peer, port->peer_port, i, (uint8_t)p);
+				discover_leave_out(s, port->peer, port->peer_port, i, (uint8_t)p);
 			else if (port->edge == EDGE_LINKED && port->known && !inv_port_up(port))
 				inv_unlink(&s->inv, i, (uint8_t)p, EDGE_NONE);
 		}

@@ -127,12 +127,6 @@ sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
 	sms_configured(s);
 }
 
-bool
-sweeper_is_due_between(const struct sweeper *s)
-{
-	return mcast_is_due(s) || aliases_are_due(s);
-}
-
 /* What is read back is no sweep; both begin when the answers are in that are out. */
 static int64_t
 idle_until_ms(const struct sweeper *s)

@@ -6,6 +6,12 @@
 #include "lib/bitset.h"
 
 bool
+sweeper_is_due_between(const struct sweeper *s)
+{
+	return mcast_is_due(s) || aliases_are_due(s);
+}
+
+bool
 sweeper_is_well(const struct sweeper *s)
 {
 	bool only_looks = s->run.phase == PHASE_IDLE ||
