@@ -113,6 +113,8 @@ struct conf_row {
 };
 /* Row i of the daemon's options, or NULL behind the last. */
 const struct conf_row *conf_row(size_t i);
+/* The engines that route where nobody says which, "a, b". */
+const char *conf_default_chain(void);
 struct option_table conf_option_table(void);
 /* How many bytes of a row's name, or of its alias, are the section's: 0 = none. */
 size_t conf_section_bytes(const char *name);

@@ -1,87 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A chain as it is written to entries: "fattree:pods, updn" to engines with
- * their options and limits.  O(letters + engines) each.
+ * A chain as it is written to entries: "fattree:pods, updn".  O(letters + engines) each.
  */
 #include "config.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "core/abi/options.h"
 #include "core/conf/conf_private.h"
 #include "core/engine/auto.h"
-#include "core/opensm/opensm.h"
 #include "core/overlay/overlay.h"
 #include "lib/error.h"
 #include "lib/hash.h"
-
-int
-conf_no_engine(const struct conf_private *self, const char *name, struct fm_error *err)
-{
-	const char *near = engine_nearest(self->engines, name);
-
-	for (uint32_t i = 0; i < self->engines->n_refused; i++) {
-		const struct engine_refusal *r = &self->engines->refused[i];
-		const char *base = strrchr(r->path, '/') + 1;
-
-		if (strlen(base) == strlen(name) + 3 && strncmp(base, name, strlen(name)) == 0)
-			return fm_fail(err, FM_E_CONFIG, "%.200s", r->reason);
-	}
-	if (opensm_foreign_engine(name, err) != 0)
-		return FM_E_CONFIG;
-	if (near != NULL)
-		return fm_fail(err, FM_E_CONFIG, "no engine '%s': did you mean %s?", name, near);
-	return fm_fail(
-	    err, FM_E_CONFIG, "no engine '%s': fmd --list-engines shows what there is", name);
-}
-
-/* What the section says beside the engine's options. */
-static int
-resolve_limits(struct conf_private *self, const struct instance *instance,
-    struct chain_entry *entry, struct fm_error *err)
-{
-	struct option_table table = entry_option_table();
-	struct entry_options said;
-	int rc;
-
-	if (option_values_origin(instance->entry, "time_limit") == NULL)
-		return 0;
-	rc = option_values_store(&table, instance->entry, NULL, &self->mem, &said, err);
-	if (rc == 0)
-		entry->time_limit_ms = said.time_limit_ms;
-	return rc;
-}
-
-int
-conf_resolve_entry(
-    struct conf_private *self, const char *word, struct chain_entry *entry, struct fm_error *err)
-{
-	const char *colon = strchr(word, ':'), *title = colon != NULL ? colon + 1 : "";
-	struct instance *instance;
-	char name[64];
-
-	snprintf(name, sizeof(name), "%.*s", colon != NULL ? (int)(colon - word) : 63, word);
-	entry->name = word;
-	entry->time_limit_ms = self->conf->routing.engine_time_limit_ms;
-	entry->engine = engine_find(self->engines, name);
-	if (entry->engine == NULL)
-		return conf_no_engine(self, name, err);
-	if (colon != NULL && *title == '\0')
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s: behind the colon stands the title of a section %s \"...\" { ... }", word,
-		    name);
-	instance = conf_find_instance(self, entry->engine, title);
-	if (instance == NULL && *title != '\0')
-		return fm_fail(err, FM_E_CONFIG, "%s: there is no section %s \"%s\" { ... }", word,
-		    name, title);
-	if (instance != NULL) {
-		instance->used = true;
-		entry->values = instance->values;
-		return resolve_limits(self, instance, entry, err);
-	}
-	return 0;
-}
 
 /* The entry whose tables are compared with those of a step of `auto`; NULL if there is none. */
 static int
@@ -122,22 +52,6 @@ resolve_auto(
 		entries[(*n)++].because = auto_steps[i].because;
 	}
 	return 0;
-}
-
-char *
-conf_next_word(struct fm_arena *mem, const char **at)
-{
-	const char *from = *at + strspn(*at, ", ");
-	size_t n = strcspn(from, ", ");
-	char *word;
-
-	*at = from + n;
-	if (n == 0)
-		return NULL;
-	word = fm_arena_alloc(mem, n + 1);
-	if (word != NULL)
-		memcpy(word, from, n);
-	return word;
 }
 
 /* Another file of an engine that is not fmd's own is another engine. */

@@ -4,22 +4,15 @@
  */
 #include "core/conf/conf_import.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/abi/options.h"
-#include "core/conf/conf.h"
+#include "core/conf/conf_opensm.h"
+#include "core/conf/conf_private.h"
 #include "core/conf/describe.h"
-
-const char *
-conf_default_chain(void)
-{
-	const struct conf_row *row;
-
-	for (size_t i = 0; (row = conf_row(i)) != NULL; i++)
-		if (strcmp(row->option.name, "chain") == 0)
-			return row->option.def;
-	return "";
-}
+#include "core/text/readfile.h"
+#include "lib/error.h"
 
 static void
 print_text(const char *text, FILE *out)
@@ -186,4 +179,45 @@ conf_print_groups(const struct opafm *x, FILE *out)
 		}
 		fputs("\n\t}\n}\n\n", out);
 	}
+}
+
+int
+conf_import_opensm(
+    const char *path, const struct engine_set *engines, FILE *out, struct fm_error *err)
+{
+	const struct conf_source source = { .path = path };
+	struct opensm_chain chains = { NULL, conf_default_chain() };
+	struct fm_arena mem;
+	char *whole = realpath(path, NULL), *slash = whole != NULL ? strrchr(whole, '/') : NULL;
+	const char *text;
+	struct conf *conf;
+	struct opensm o;
+	size_t n;
+	int rc;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	opensm_init(&o, &mem, engines);
+	if (slash != NULL)
+		slash[1] = '\0';
+	o.folder = whole;
+	rc = conf_read_file(path, &mem, &text, &n, err);
+	if (rc == 0 && !opensm_is_form(text, n))
+		rc = fm_fail(err, FM_E_CONFIG,
+		    "%s is not of OpenSM's form: lines \"key value\" without '='", path);
+	if (rc == 0 && (rc = conf_load(&source, engines, &conf, err)) == 0) {
+		conf_put(conf); /* it was loaded for its mistakes */
+		opensm_read(&o, text, n);
+		opensm_translate(&o, &chains, true);
+		if (o.out_of_memory)
+			rc = conf_out_of_memory(err);
+		else
+			conf_print_import(&o,
+			    &(struct import_words){
+				path, "opensm", "OpenSM", "routing_engine", "minhop" },
+			    out);
+	}
+	opensm_fini(&o);
+	fm_arena_fini(&mem);
+	free(whole);
+	return rc;
 }

@@ -23,7 +23,4 @@ void conf_print_import(const struct opensm *o, const struct import_words *words,
 /* The device groups that the settings use. */
 void conf_print_groups(const struct opafm *x, FILE *out);
 
-/* The engines that route where nobody says which, "a, b". */
-const char *conf_default_chain(void);
-
 #endif

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * OpenSM's file and command line (core/opensm) as options of fmd: into the same values that
- * libConfuse's callbacks fill, or printed as a fmd.conf.
+ * libConfuse's callbacks fill.
  */
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/abi/options.h"
-#include "core/conf/conf_import.h"
-#include "core/conf/conf_opensm.h"
 #include "core/conf/conf_private.h"
 #include "core/opensm/opensm.h"
 #include "core/text/readfile.h"
@@ -264,48 +260,5 @@ conf_take_opensm_options(
 	opensm_translate(&o, &chains, false);
 	rc = take(self, &o, NULL, err);
 	opensm_fini(&o);
-	return rc;
-}
-
-/* ------------------------------------------------------------------ import */
-
-int
-conf_import_opensm(
-    const char *path, const struct engine_set *engines, FILE *out, struct fm_error *err)
-{
-	const struct conf_source source = { .path = path };
-	struct opensm_chain chains = { NULL, conf_default_chain() };
-	struct fm_arena mem;
-	char *whole = realpath(path, NULL), *slash = whole != NULL ? strrchr(whole, '/') : NULL;
-	const char *text;
-	struct conf *conf;
-	struct opensm o;
-	size_t n;
-	int rc;
-
-	fm_arena_init(&mem, SIZE_MAX);
-	opensm_init(&o, &mem, engines);
-	if (slash != NULL)
-		slash[1] = '\0';
-	o.folder = whole;
-	rc = conf_read_file(path, &mem, &text, &n, err);
-	if (rc == 0 && !opensm_is_form(text, n))
-		rc = fm_fail(err, FM_E_CONFIG,
-		    "%s is not of OpenSM's form: lines \"key value\" without '='", path);
-	if (rc == 0 && (rc = conf_load(&source, engines, &conf, err)) == 0) {
-		conf_put(conf); /* it was loaded for its mistakes */
-		opensm_read(&o, text, n);
-		opensm_translate(&o, &chains, true);
-		if (o.out_of_memory)
-			rc = conf_out_of_memory(err);
-		else
-			conf_print_import(&o,
-			    &(struct import_words){
-				path, "opensm", "OpenSM", "routing_engine", "minhop" },
-			    out);
-	}
-	opensm_fini(&o);
-	fm_arena_fini(&mem);
-	free(whole);
 	return rc;
 }

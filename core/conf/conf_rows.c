@@ -593,3 +593,14 @@ conf_section_table(const struct conf_section *section)
 	return (struct option_table){ section->name, &section->rows[0].option,
 		sizeof(section->rows[0]), section->bytes };
 }
+
+const char *
+conf_default_chain(void)
+{
+	const struct conf_row *row;
+
+	for (size_t i = 0; (row = conf_row(i)) != NULL; i++)
+		if (strcmp(row->option.name, "chain") == 0)
+			return row->option.def;
+	return "";
+}

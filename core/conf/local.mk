@@ -7,6 +7,7 @@ CORE_SOURCES += \
 	core/conf/conf.h \
 	core/conf/conf_chain.c \
 	core/conf/conf_daemon.c \
+	core/conf/conf_entry.c \
 	core/conf/conf_import.c \
 	core/conf/conf_import.h \
 	core/conf/conf_keys.c \
@@ -16,6 +17,7 @@ CORE_SOURCES += \
 	core/conf/conf_parse.c \
 	core/conf/conf_policies.c \
 	core/conf/conf_ports.c \
+	core/conf/conf_private.c \
 	core/conf/conf_private.h \
 	core/conf/conf_regions.c \
 	core/conf/conf_rows.c \
