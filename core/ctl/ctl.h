@@ -56,6 +56,9 @@ void ctl_set_idle(struct ctl_server *s, int64_t ms); /* CTL_IDLE_MS when not cal
 /* Drop all clients and remove the socket; NULL is fine. */
 void ctl_close(struct ctl_server *s);
 
+/* A yes or no among the arguments of a command: true, or 1; absent: no.  FM_E_CONFIG. */
+int ctl_read_flag(const json_t *args, const char *key, bool *flag, struct fm_error *err);
+
 /* The client's side, blocking.  0 with a new reference in *result; FM_E_SYSTEM
  * when nobody answers at path within timeout_s; or the kind and sentence that
  * the daemon answered. */

@@ -552,3 +552,16 @@ ctl_close(struct ctl_server *s)
 	unlink(s->path);
 	free(s);
 }
+
+int
+ctl_read_flag(const json_t *args, const char *key, bool *flag, struct fm_error *err)
+{
+	const json_t *given = json_object_get(args, key);
+	json_int_t n = json_integer_value(given);
+
+	*flag = json_is_true(given) || n == 1;
+	return given == NULL || json_is_boolean(given) ||
+		(json_is_integer(given) && n >= 0 && n <= 1)
+	    ? 0
+	    : fm_fail(err, FM_E_CONFIG, "%s is 1 or 0", key);
+}

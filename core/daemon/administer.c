@@ -23,6 +23,12 @@ struct daemon_sms {
 };
 
 void
+daemon_nodes_path(const struct daemon *d, char *path, size_t size)
+{
+	snprintf(path, size, "%s/nodes", d->conf->daemon.state_dir);
+}
+
+void
 daemon_sa_settings(const struct daemon *d, struct sa_settings *set)
 {
 	const struct conf *c = d->conf;
@@ -341,7 +347,6 @@ daemon_follow(struct daemon *d)
 		take_view(p);
 	if (p->keeping && atomic_load(&p->kept))
 		end_keeping(p);
-	early_follow(d);
 }
 
 void
@@ -404,7 +409,7 @@ open_publisher(struct daemon *d, struct fm_error *err)
 	d->publisher->d = d;
 	if (store_why_none(d->store) == NULL)
 		daemon_nodes_path(d, d->publisher->path, sizeof(d->publisher->path));
-	return early_new(d, err);
+	return 0;
 }
 
 /* NULL: an option that is not set. */
@@ -463,7 +468,6 @@ daemon_close_publisher(struct daemon *d)
 {
 	struct publisher *p = d->publisher;
 
-	early_free(d);
 	dist_stop(d->dist);
 	if (p == NULL)
 		return;

@@ -35,19 +35,6 @@ hand_out(json_t *value, json_t **result, struct fm_error *err)
 	return 0;
 }
 
-int
-daemon_read_flag(const json_t *args, const char *key, bool *flag, struct fm_error *err)
-{
-	const json_t *given = json_object_get(args, key);
-	json_int_t n = json_integer_value(given);
-
-	*flag = json_is_true(given) || n == 1;
-	return given == NULL || json_is_boolean(given) ||
-		(json_is_integer(given) && n >= 0 && n <= 1)
-	    ? 0
-	    : fm_fail(err, FM_E_CONFIG, "%s is 1 or 0", key);
-}
-
 static json_t *
 smps_json(const uint64_t *by_attr)
 {
@@ -456,7 +443,7 @@ run_verify(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	json_t *answer;
 	bool readback;
 
-	if (daemon_read_flag(args, "readback", &readback, err) != 0)
+	if (ctl_read_flag(args, "readback", &readback, err) != 0)
 		return (int)err->kind;
 	if (p == NULL)
 		return fm_fail(err, FM_E_CONFIG, "there are no routes yet");
@@ -560,7 +547,7 @@ run_sweep(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	enum sweep_scope scope = SWEEP_HEAVY;
 	bool tables;
 
-	if (daemon_read_flag(args, "tables", &tables, err) != 0)
+	if (ctl_read_flag(args, "tables", &tables, err) != 0)
 		return (int)err->kind;
 	if (tables && given != NULL)
 		return fm_fail(err, FM_E_CONFIG,
@@ -590,7 +577,7 @@ run_drain(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	const struct plan *p = sweeper_plan(d->sweeper);
 	bool dry;
 
-	if (daemon_read_flag(args, "dry_run", &dry, err) != 0)
+	if (ctl_read_flag(args, "dry_run", &dry, err) != 0)
 		return (int)err->kind;
 	if (p == NULL || p->change.waiting[0] == '\0')
 		return fm_fail(err, FM_E_CONFIG, "no tables wait to be taken up");
@@ -637,7 +624,7 @@ run_reload(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	bool yes;
 	int rc;
 
-	if (daemon_read_flag(args, "yes", &yes, err) != 0)
+	if (ctl_read_flag(args, "yes", &yes, err) != 0)
 		return (int)err->kind;
 	rc = trial != NULL
 	    ? daemon_reload_outcome(d, (uint64_t)json_integer_value(trial), &all, err)

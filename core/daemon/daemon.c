@@ -41,12 +41,6 @@ arm(struct event *ev, int64_t ms)
 	event_add(ev, &tv);
 }
 
-void
-daemon_wake(struct daemon *d)
-{
-	arm(d->ev_pump, 0);
-}
-
 /* ------------------------------------------------------------------ pump */
 
 static uint64_t
@@ -150,6 +144,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 		daemon_take_registered(d);
 		sweeper_step(d->sweeper);
 		daemon_follow(d);
+		early_follow(d);
 		daemon_follow_reload(d);
 		if (d->sa != NULL)
 			sa_server_step(d->sa);
@@ -174,15 +169,6 @@ on_mad(void *arg, const struct mad *m)
 
 	if (d->sa == NULL || !sa_server_on_mad(d->sa, m))
 		sweeper_on_mad(d->sweeper, m);
-}
-
-void
-daemon_wake_from_afar(struct daemon *d)
-{
-	uint64_t one = 1;
-
-	if (d->routed_fd >= 0 && write(d->routed_fd, &one, sizeof(one)) < 0)
-		log_err("daemon", "another thread cannot wake the loop: %s", strerror(errno));
 }
 
 /* On the routing thread: the loop has something to take. */
@@ -377,8 +363,7 @@ open_fabric(struct daemon *d, struct fm_error *err)
 	log_info("daemon", "on %s", local.name);
 	if (d->cli->dry_run)
 		return 0;
-	rc = daemon_open_sa(d, err);
-	if (rc != 0)
+	if ((rc = daemon_open_sa(d, err)) != 0 || (rc = early_new(d, err)) != 0)
 		return rc;
 	return d->transport->ops->set_is_sm(d->transport, true, err);
 }
@@ -535,6 +520,7 @@ daemon_fini(struct daemon *d)
 	ctl_close(d->ctl);
 	sa_server_stop(d->sa);
 	service_unwatch(d->watch);
+	early_free(d);
 	daemon_close_publisher(d);
 	daemon_close_registry(d);
 	if (d->transport != NULL && !d->cli->dry_run)

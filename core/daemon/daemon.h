@@ -108,7 +108,13 @@ int daemon_reload_outcome(
 void daemon_follow_reload(struct daemon *d);
 void daemon_forget_reload(struct daemon *d); /* when the worker has been freed */
 /* Let the loop look at its work soon. */
-void daemon_wake(struct daemon *d);
+static inline void
+daemon_wake(struct daemon *d)
+{
+	struct timeval now = { 0 };
+
+	event_add(d->ev_pump, &now);
+}
 
 /* administer.c: the SA; it answers from what is published */
 int daemon_open_sa(struct daemon *d, struct fm_error *err);
@@ -163,8 +169,6 @@ bool daemon_waits_for_link(const struct daemon *d);
 void daemon_report(struct daemon *d, const struct sweep_report *r);
 /* commands.c: the commands of fmctl */
 int daemon_open_control(struct daemon *d, struct fm_error *err);
-/* A yes or no among the arguments of one: true, or 1; absent: no. */
-int daemon_read_flag(const json_t *args, const char *key, bool *flag, struct fm_error *err);
 struct partition;
 /* partitions_json.c: all, or this one with its members and who is absent */
 json_t *daemon_partitions_json(const struct daemon *d, const struct partition *wanted);

@@ -27,12 +27,6 @@ struct early {
 	uint32_t n_ports, n_gone;
 };
 
-void
-daemon_nodes_path(const struct daemon *d, char *path, size_t size)
-{
-	snprintf(path, size, "%s/nodes", d->conf->daemon.state_dir);
-}
-
 static void
 look_later(struct early *e, double took_ms)
 {
@@ -173,6 +167,8 @@ early_follow(struct daemon *d)
 	const struct inv_port *own;
 	const char *why;
 
+	if (e == NULL)
+		return;
 	if (e->state == EARLY_SERVES)
 		look_before_writing(d);
 	if (e->state != EARLY_UNDECIDED || inv->local == INV_NONE)

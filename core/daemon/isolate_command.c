@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ctl/ctl.h"
 #include "core/daemon/daemon.h"
 #include "core/inventory/isolated_read.h"
 #include "core/route/trial.h"
@@ -408,8 +409,8 @@ change(struct daemon *d, const json_t *args, bool restores, json_t **result, str
 	bool yes, force;
 	int rc;
 
-	if (daemon_read_flag(args, "yes", &yes, err) != 0 ||
-	    daemon_read_flag(args, "force", &force, err) != 0)
+	if (ctl_read_flag(args, "yes", &yes, err) != 0 ||
+	    ctl_read_flag(args, "force", &force, err) != 0)
 		return (int)err->kind;
 	if (d->ha.state != WIRE_SM_MASTER)
 		return fm_fail(err, FM_E_CONFIG,

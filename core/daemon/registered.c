@@ -6,10 +6,12 @@
  *	SA (its thread) --members, alias GUIDs, what is lost, in queues--> loop --> sweep
  *	loop --groups to keep, traps, posted--> SA
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/daemon/daemon.h"
 #include "core/mcast/mcast_net.h"
@@ -52,6 +54,15 @@ struct keep_job {
 	uint32_t n;
 	struct sa_mc_member_record group[];
 };
+
+void
+daemon_wake_from_afar(struct daemon *d)
+{
+	uint64_t one = 1;
+
+	if (d->routed_fd >= 0 && write(d->routed_fd, &one, sizeof(one)) < 0)
+		log_err("daemon", "another thread cannot wake the loop: %s", strerror(errno));
+}
 
 static void
 settings_of(const struct daemon *d, struct registry_settings *set)
