@@ -5,6 +5,8 @@ CORE_SOURCES += \
 	core/plan/keep.h \
 	core/plan/plan.c \
 	core/plan/plan.h \
+	core/plan/plan_absent.c \
+	core/plan/plan_absent.h \
 	core/plan/plan_before.c \
 	core/plan/plan_before.h \
 	core/plan/plan_cut.c \

@@ -133,3 +133,14 @@ plan_change_name(enum plan_change_kind kind)
 	}
 	return "";
 }
+
+struct plan *
+plan_nominal(struct plan *prev)
+{
+	if (prev == NULL || prev->nominal != NULL)
+		return prev != NULL ? prev->nominal : NULL;
+	return prev->regions != NULL && !prev->mended && prev->regions->join != PLAN_WHOLE &&
+		prev->regions->searched == prev->snap
+	    ? prev
+	    : NULL;
+}

@@ -37,17 +37,6 @@ plan_try_to_keep(
 	return rc;
 }
 
-struct plan *
-plan_nominal(struct plan *prev)
-{
-	if (prev == NULL || prev->nominal != NULL)
-		return prev != NULL ? prev->nominal : NULL;
-	return prev->regions != NULL && !prev->mended && prev->regions->join != PLAN_WHOLE &&
-		prev->regions->searched == prev->snap
-	    ? prev
-	    : NULL;
-}
-
 int
 plan_keep_nominal(const struct plan_request *q, struct plan *p, struct fm_error *err)
 {

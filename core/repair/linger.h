@@ -15,16 +15,7 @@
 #ifndef CORE_REPAIR_LINGER_H
 #define CORE_REPAIR_LINGER_H
 
-#include "core/cdg/depend.h"
 #include "core/plan/plan.h"
-
-/* Insert what packets to the LIDs of p->absent depend on, one LID after another, into the
- * dependencies g of all others; those that do not fit go into dropped.  O(absent LIDs x
- * switches).  False: out of memory. */
-struct linger_lids {
-	FM_VEC(uint16_t) lids;
-};
-bool linger_insert(struct depend *g, const struct plan *p, struct linger_lids *dropped);
 
 /* Empty the columns of p->absent that close a cycle, before anybody else has p.  What
  * repairs keep (r->repair) is asked where it is of p; else the dependencies are collected.

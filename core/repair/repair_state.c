@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/repair/linger.h"
+#include "core/plan/plan_absent.h"
 #include "core/repair/repair_state.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
@@ -157,8 +157,8 @@ repair_lost_of(const struct fm_fabric *graph, const struct graph_diff *diff)
 static bool
 add_absent(struct depend *g, const struct plan *prev, bool *holds)
 {
-	struct linger_lids dropped = { 0 };
-	bool ok = prev->absent.n == 0 || g->cyclic || linger_insert(g, prev, &dropped);
+	struct absent_lids dropped = { 0 };
+	bool ok = prev->absent.n == 0 || g->cyclic || plan_insert_absent(g, prev, &dropped);
 
 	*holds = ok && dropped.lids.n == 0;
 	fm_vec_fini(&dropped.lids);
