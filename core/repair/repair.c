@@ -14,9 +14,7 @@
 #include <string.h>
 
 #include "core/repair/repair_choice.h"
-#include "core/repair/repair_entry.h"
 #include "core/repair/repair_event.h"
-#include "core/repair/repair_way.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/log.h"
@@ -30,96 +28,7 @@ no_memory(struct fm_error *err)
 	return fm_fail(err, FM_E_RESOURCE, "out of memory while repairing tables");
 }
 
-/* ---------------------------------------------------------------- one LID */
-
-/* A switch from which nobody sends, and whose entry is nominal and leads nowhere, were all
- * cables there: it needs none. */
-static bool
-never_led(const struct repair *p, fm_sw sw)
-{
-	if (p->sends[sw] || repair_nominal(p, sw) != p->column[sw])
-		return false;
-	for (uint32_t n = 0; sw != p->to && n <= p->g->n_switches; n++) {
-		uint32_t c = repair_egress(p, sw);
-
-		if (c == FM_NONE)
-			return true;
-		sw = p->g->to[c];
-	}
-	return false;
-}
-
-static void
-add_spots(struct repair *p, const struct repair_event *ev)
-{
-	p->spots.n = 0;
-	for (uint32_t i = ev->first[p->lid]; i < ev->first[p->lid + 1]; i++) {
-		fm_sw sw = ev->sorted[i];
-		struct repair_spot s = { .sw = sw, .old_port = p->column[sw] };
-
-		if (sw == p->to || has_mark(p, sw, MARK_LOST) ||
-		    repair_depth(p, sw) != REPAIR_FAR || never_led(p, sw))
-			continue;
-		s.old_depth = repair_old_depth(p, sw);
-		if (!fm_vec_push(&p->spots, s))
-			p->out_of_memory = true;
-	}
-	for (size_t i = 0; i < p->spots.n; i++)
-		set_mark(p, p->spots.item[i].sw, MARK_LOST);
-}
-
-/* Packets to a LID that was away, and from switches that were, depend on what
- * the tables hold for them. */
-static bool
-insert_fresh(struct repair *p, const struct repair_event *ev)
-{
-	enum depend_result rc = DEPEND_HELD;
-
-	if (p->deps != NULL && p->g->n_vls > 1)
-		return true; /* follow_replies() has seen to it */
-	if (ev->is_fresh[p->lid])
-		rc = repair_insert_lid(p, FM_NONE);
-	for (size_t i = 0; rc < DEPEND_CYCLE && i < ev->senders.n; i++)
-		rc = repair_insert_lid(p, ev->senders.item[i]);
-	repair_note_result(p, rc);
-	return rc < DEPEND_CYCLE;
-}
-
-static void
-choose_anew(struct repair *p, const struct repair_event *ev, bool deviates)
-{
-	repair_new_marks(p);
-	if (deviates && (ev->anything_back || ev->is_fresh[p->lid]))
-		repair_back(p);
-	if (repair_stops(p))
-		return;
-	repair_new_marks(p);
-	add_spots(p, ev);
-	if (p->spots.n > 0 && p->deps != NULL)
-		repair_lid_by_ports(p);
-	else if (p->spots.n > 0)
-		repair_lid(p);
-}
-
-bool
-repair_visit_lid(
-    struct repair *p, const struct repair_event *ev, const struct plan_entry *dev, size_t n_dev)
-{
-	repair_take_column(p);
-	p->to = p->fab->end_sw[p->fab->lid_end[p->lid]];
-	p->to_switch = p->fab->end_kind[p->fab->lid_end[p->lid]] == FM_END_SWITCH;
-	p->dev.n = 0;
-	if (!fm_vec_append(&p->dev, dev, n_dev)) {
-		p->out_of_memory = true;
-		return false;
-	}
-	choose_anew(p, ev, n_dev > 0);
-	if (!p->hopeless && !repair_stops(p) && !insert_fresh(p, ev))
-		p->hopeless = true;
-	if (!fm_vec_append(&p->deviations, p->dev.item, p->dev.n))
-		p->out_of_memory = true;
-	return !p->hopeless && !repair_stops(p);
-}
+/* ------------------------------------------------------------- deviations */
 
 /* A copied column deviates as the one it was copied from. */
 static bool

@@ -44,16 +44,16 @@ uint32_t repair_first_covering(struct repair *p, const struct repair_spot *s);
 uint32_t repair_next_choice(const struct repair *p, struct repair_choice *ch);
 /* One VL: are all turns into channel old held into c as well, whoever takes them? */
 bool repair_covers(const struct depend *g, uint32_t old, uint32_t c);
-/* repair_lid.c: has channel c closed a cycle for the spot in hand? */
+/* Has channel c closed a cycle for the spot in hand? */
 bool repair_is_banned(const struct repair *p, uint32_t c);
 /* Spots by the length of their old way, then by switch. */
 void repair_sort_spots(struct repair *p);
-/* repair_lid.c: settle p->spots, which lead nowhere and are marked MARK_LOST. */
-void repair_lid(struct repair *p);
 /* Who sends into a spot. */
 void repair_gather(struct repair *p, const struct repair_spot *s, struct repair_comers *who);
 /* Insert what they need to leave by channel c.  False: undone. */
 bool repair_try_insert(struct repair *p, const struct repair_comers *who, uint32_t c);
+/* repair_lid.c: settle p->spots, which lead nowhere and are marked MARK_LOST. */
+void repair_lid(struct repair *p);
 /* repair_ports.c: the same where VLs go by ports. */
 void repair_lid_by_ports(struct repair *p);
 /* Of all that is left, or of all that packets need, the one with the shortest way is given to

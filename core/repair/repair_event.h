@@ -21,11 +21,6 @@ struct repair_event {
 	FM_VEC(struct plan_entry) deviations; /* to begin with, by LID and switch */
 };
 
-/* repair.c: one LID, of which the event touches entries; dev: its deviations.  False:
- * this cannot be repaired, memory is out, or it is postponed. */
-bool repair_visit_lid(
-    struct repair *p, const struct repair_event *ev, const struct plan_entry *dev, size_t n_dev);
-
 /* repair_shards.c: all LIDs.  False: this cannot be repaired, or memory is out. */
 bool repair_visit_lids(struct repair *p, const struct repair_event *ev);
 /* Room for p, of a graph of so many; load: of a shard, too.  False: out of memory. */

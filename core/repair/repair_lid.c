@@ -21,38 +21,12 @@
  * edge to the old port can bring any.  Nearly always they all have one to the
  * new port, too, and need not be looked at.
  */
-#include <string.h>
-
 #include "core/repair/repair_choice.h"
 #include "core/repair/repair_entry.h"
 #include "core/repair/repair_way.h"
 #include "lib/bitset.h"
 
 /* ---------------------------------------------------------------- choosing */
-
-void
-repair_gather(struct repair *p, const struct repair_spot *s, struct repair_comers *who)
-{
-	const struct depend *g = p->g;
-	uint32_t first = g->first[s->sw], c = depend_channel(g, s->sw, s->old_port);
-
-	who->n = 0;
-	who->through = false;
-	who->own = who->all = repair_own_vls(p, s->sw);
-	for (uint32_t i = first + 1; i < g->first[s->sw + 1]; i++) {
-		uint32_t from = repair_sender(p, i);
-		uint16_t vls;
-
-		if (from == FM_NONE || p->go[i] == p->to)
-			continue;
-		vls = c != FM_NONE && repair_comes_from(g, c, i - first) ? repair_vls_from(p, from)
-									 : 0;
-		who->in[who->n] = from;
-		who->vls[who->n++] = vls;
-		who->all |= vls;
-		who->through = who->through || vls != 0;
-	}
-}
 
 /* Without packets nobody needs to be asked. */
 static void
@@ -74,35 +48,6 @@ turns_held(const struct repair *p, const struct repair_comers *who, uint32_t c)
 		if (who->vls[i] != 0 && !repair_holds_all(p->g, who->in[i], c, who->vls[i]))
 			return false;
 	return true;
-}
-
-/* Insert what the comers need to leave by c.  False: undone. */
-bool
-repair_try_insert(struct repair *p, const struct repair_comers *who, uint32_t c)
-{
-	size_t before = p->g->added.n;
-	enum depend_result rc = DEPEND_HELD;
-
-	for (unsigned i = 0; rc < DEPEND_CYCLE && i < who->n; i++)
-		for (unsigned vl = 0; rc < DEPEND_CYCLE && who->vls[i] >> vl != 0; vl++)
-			if (who->vls[i] >> vl & 1)
-				rc = depend_insert(p->g, who->in[i], c, vl);
-	if (rc < DEPEND_CYCLE)
-		rc = repair_insert_way(p, c, who->all);
-	if (rc < DEPEND_CYCLE)
-		return true;
-	repair_note_result(p, rc);
-	depend_undo(p->g, before);
-	return false;
-}
-
-bool
-repair_is_banned(const struct repair *p, uint32_t c)
-{
-	for (size_t i = 0; i < p->banned.n; i++)
-		if (p->banned.item[i] == c)
-			return true;
-	return false;
 }
 
 /* What is different for those who send through here, or may (who NULL): for its own
@@ -434,33 +379,6 @@ add_idle_children(struct repair *p)
 		repair_gather(p, &s, &who);
 		add_children(p, &who);
 	}
-}
-
-static int
-by_depth(const void *a, const void *b)
-{
-	const struct repair_spot *x = a, *y = b;
-
-	if (x->old_depth != y->old_depth)
-		return x->old_depth < y->old_depth ? -1 : 1;
-	return x->sw < y->sw ? -1 : x->sw > y->sw;
-}
-
-/* As nearly always: whoever lost one switch was as far from the LID as the others. */
-static bool
-is_in_order(const struct repair *p)
-{
-	for (size_t i = 1; i < p->spots.n; i++)
-		if (by_depth(&p->spots.item[i - 1], &p->spots.item[i]) > 0)
-			return false;
-	return true;
-}
-
-void
-repair_sort_spots(struct repair *p)
-{
-	if (!is_in_order(p))
-		qsort(p->spots.item, p->spots.n, sizeof(p->spots.item[0]), by_depth);
 }
 
 /* Who has none yet over switches without packets, and who may go by those then. */

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/repair/repair_choice.h"
 #include "core/repair/repair_entry.h"
 #include "core/repair/repair_event.h"
 #include "core/repair/repair_way.h"
@@ -138,6 +139,99 @@ repair_take_room(struct repair *p, struct repair_room *room, bool load)
 	return true;
 }
 
+/* ---------------------------------------------------------------- one LID */
+
+/* A switch from which nobody sends, and whose entry is nominal and leads nowhere, were all
+ * cables there: it needs none. */
+static bool
+never_led(const struct repair *p, fm_sw sw)
+{
+	if (p->sends[sw] || repair_nominal(p, sw) != p->column[sw])
+		return false;
+	for (uint32_t n = 0; sw != p->to && n <= p->g->n_switches; n++) {
+		uint32_t c = repair_egress(p, sw);
+
+		if (c == FM_NONE)
+			return true;
+		sw = p->g->to[c];
+	}
+	return false;
+}
+
+static void
+add_spots(struct repair *p, const struct repair_event *ev)
+{
+	p->spots.n = 0;
+	for (uint32_t i = ev->first[p->lid]; i < ev->first[p->lid + 1]; i++) {
+		fm_sw sw = ev->sorted[i];
+		struct repair_spot s = { .sw = sw, .old_port = p->column[sw] };
+
+		if (sw == p->to || has_mark(p, sw, MARK_LOST) ||
+		    repair_depth(p, sw) != REPAIR_FAR || never_led(p, sw))
+			continue;
+		s.old_depth = repair_old_depth(p, sw);
+		if (!fm_vec_push(&p->spots, s))
+			p->out_of_memory = true;
+	}
+	for (size_t i = 0; i < p->spots.n; i++)
+		set_mark(p, p->spots.item[i].sw, MARK_LOST);
+}
+
+/* Packets to a LID that was away, and from switches that were, depend on what
+ * the tables hold for them. */
+static bool
+insert_fresh(struct repair *p, const struct repair_event *ev)
+{
+	enum depend_result rc = DEPEND_HELD;
+
+	if (p->deps != NULL && p->g->n_vls > 1)
+		return true; /* follow_replies() has seen to it */
+	if (ev->is_fresh[p->lid])
+		rc = repair_insert_lid(p, FM_NONE);
+	for (size_t i = 0; rc < DEPEND_CYCLE && i < ev->senders.n; i++)
+		rc = repair_insert_lid(p, ev->senders.item[i]);
+	repair_note_result(p, rc);
+	return rc < DEPEND_CYCLE;
+}
+
+static void
+choose_anew(struct repair *p, const struct repair_event *ev, bool deviates)
+{
+	repair_new_marks(p);
+	if (deviates && (ev->anything_back || ev->is_fresh[p->lid]))
+		repair_back(p);
+	if (repair_stops(p))
+		return;
+	repair_new_marks(p);
+	add_spots(p, ev);
+	if (p->spots.n > 0 && p->deps != NULL)
+		repair_lid_by_ports(p);
+	else if (p->spots.n > 0)
+		repair_lid(p);
+}
+
+/* Of which the event touches entries; dev: its deviations.  False: this cannot be repaired, memory
+ * is out, or it is postponed. */
+static bool
+visit_lid(
+    struct repair *p, const struct repair_event *ev, const struct plan_entry *dev, size_t n_dev)
+{
+	repair_take_column(p);
+	p->to = p->fab->end_sw[p->fab->lid_end[p->lid]];
+	p->to_switch = p->fab->end_kind[p->fab->lid_end[p->lid]] == FM_END_SWITCH;
+	p->dev.n = 0;
+	if (!fm_vec_append(&p->dev, dev, n_dev)) {
+		p->out_of_memory = true;
+		return false;
+	}
+	choose_anew(p, ev, n_dev > 0);
+	if (!p->hopeless && !repair_stops(p) && !insert_fresh(p, ev))
+		p->hopeless = true;
+	if (!fm_vec_append(&p->deviations, p->dev.item, p->dev.n))
+		p->out_of_memory = true;
+	return !p->hopeless && !repair_stops(p);
+}
+
 /* ------------------------------------------------------------ a range of LIDs */
 
 /* n_dev: its deviations. */
@@ -187,7 +281,7 @@ try_lid(struct repair *p, const struct repair_event *ev, const struct plan_entry
 	bool ok;
 
 	p->undo.n = 0;
-	ok = repair_visit_lid(p, ev, dev, n_dev);
+	ok = visit_lid(p, ev, dev, n_dev);
 	if (!p->postponed)
 		return ok;
 	repair_take_back(p);
@@ -221,7 +315,7 @@ visit_range(
 		else if (p->in_shard)
 			ok = try_lid(p, ev, dev, n, later);
 		else
-			ok = repair_visit_lid(p, ev, dev, n);
+			ok = visit_lid(p, ev, dev, n);
 	}
 	p->out_of_memory = p->out_of_memory || (!ok && !p->hopeless);
 	return ok;
@@ -367,7 +461,7 @@ visit_later(struct repair *p, const struct repair_event *ev, const struct shard 
 
 			p->lid = shards[i].later.item[j];
 			n = count_deviations(ev, at, p->lid);
-			if (!repair_visit_lid(p, ev, n > 0 ? ev->deviations.item + at : NULL, n))
+			if (!visit_lid(p, ev, n > 0 ? ev->deviations.item + at : NULL, n))
 				return false;
 		}
 	if (p->delta.n == n_delta && p->deviations.n == n_deviations)
