@@ -124,19 +124,19 @@ read_all(struct conf_private *self, const struct conf_source *source, struct fm_
 static int
 resolve_socket(struct conf_private *self, struct fm_error *err)
 {
-	struct conf *conf = self->conf;
+	struct conf_daemon *d = &self->conf->daemon;
 	bool moved = option_values_origin(self->own, "state_dir") != NULL;
-	const char *dir = moved ? conf->daemon.state_dir : RUN_DIR;
+	const char *dir = moved ? d->state_dir : RUN_DIR;
 	size_t bytes = strlen(dir) + sizeof("/fmd.sock");
 	char *path;
 
-	if (*conf->daemon.control_socket != '\0')
+	if (*d->control_socket != '\0')
 		return 0;
 	path = fm_arena_alloc(&self->mem, bytes);
 	if (path == NULL)
 		return conf_out_of_memory(err);
 	snprintf(path, bytes, "%s/fmd.sock", dir);
-	conf->daemon.control_socket = path;
+	d->control_socket = path;
 	return 0;
 }
 
@@ -145,8 +145,7 @@ static int
 resolve_chain(struct conf_private *self, struct fm_error *err)
 {
 	const struct option_origin *at = option_values_origin(self->own, "chain");
-	struct conf *conf = self->conf;
-
+	struct conf_routing *r = &self->conf->routing;
 	char where[200];
 
 	if (at != NULL && at->file != NULL && at->line == 0) /* an empty list */
@@ -155,40 +154,39 @@ resolve_chain(struct conf_private *self, struct fm_error *err)
 		snprintf(where, sizeof(where), "%.150s:%u: chain", at->file, at->line);
 	else
 		snprintf(where, sizeof(where), "%s", at != NULL ? "command line: chain" : "chain");
-	return conf_resolve_chain(
-	    self, conf->routing.chain_text, at != NULL, where, &conf->routing.chain, err);
+	return conf_resolve_chain(self, r->chain_text, at != NULL, where, &r->chain, err);
 }
 
 static int
-add_allowed_sm(struct conf *conf, uint64_t *guids, const char *word, struct fm_error *err)
+add_allowed_sm(struct conf_sm *sm, uint64_t *guids, const char *word, struct fm_error *err)
 {
 	uint64_t guid;
 
 	if (!number_parse(word, &guid) || guid == 0)
 		return fm_fail(err, FM_E_CONFIG,
 		    "%.40s is no port GUID: write it as in 0x0002c903000abcd1", word);
-	for (uint32_t i = 0; i < conf->sm.n_allowed; i++)
+	for (uint32_t i = 0; i < sm->n_allowed; i++)
 		if (guids[i] == guid)
 			return fm_fail(
 			    err, FM_E_CONFIG, "%.40s stands there twice: once is enough", word);
-	guids[conf->sm.n_allowed++] = guid;
+	guids[sm->n_allowed++] = guid;
 	return 0;
 }
 
 static int
 resolve_allowed_sms(struct conf_private *self, struct fm_error *err)
 {
-	struct conf *conf = self->conf;
-	const char *at = conf->sm.allowed_guids_text, *word;
+	struct conf_sm *sm = &self->conf->sm;
+	const char *at = sm->allowed_guids_text, *word;
 	uint64_t *guids = fm_arena_array(&self->mem, strlen(at) / 2 + 1, uint64_t);
 
 	if (guids == NULL)
 		return conf_out_of_memory(err);
 	while ((word = conf_next_word(&self->mem, &at)) != NULL)
 		if (conf_note_own(
-			self, "allowed_sm_guids", add_allowed_sm(conf, guids, word, err), err) != 0)
+			self, "allowed_sm_guids", add_allowed_sm(sm, guids, word, err), err) != 0)
 			return (int)err->kind;
-	conf->sm.allowed = guids;
+	sm->allowed = guids;
 	return 0;
 }
 

@@ -68,10 +68,10 @@ file_mark(const struct conf_private *self, const struct fm_engine *engine)
 static uint64_t
 chain_mark(const struct conf_private *self, const struct chain *chain)
 {
-	const struct conf *conf = self->conf;
-	const int64_t numbers[] = { conf->routing.fallback, conf->routing.credit_loops,
-		conf->routing.n_vls, conf->routing.sl_model,
-		conf->ar.enable ? conf->ar.max_groups : 0, FM_ABI_MAJOR, FM_ABI_MINOR };
+	const struct conf_routing *r = &self->conf->routing;
+	const struct conf_ar *ar = &self->conf->ar;
+	const int64_t numbers[] = { r->fallback, r->credit_loops, r->n_vls, r->sl_model,
+		ar->enable ? ar->max_groups : 0, FM_ABI_MAJOR, FM_ABI_MINOR };
 	uint64_t h = fm_hash_bytes(0, numbers, sizeof(numbers));
 
 	h = fm_hash_bytes(h, PACKAGE_VERSION, sizeof(PACKAGE_VERSION));
@@ -81,7 +81,7 @@ chain_mark(const struct conf_private *self, const struct chain *chain)
 		h = fm_hash_bytes(h, e->name, strlen(e->name));
 		h = fm_mix64(h ^ option_values_mark(e->values) ^ file_mark(self, e->engine));
 		if (e->overlay != NULL)
-			h = fm_mix64(h ^ conf_mark_steps(conf, e->overlay));
+			h = fm_mix64(h ^ conf_mark_steps(r, e->overlay));
 	}
 	return h;
 }
@@ -107,7 +107,7 @@ conf_resolve_chain(struct conf_private *self, const char *text, bool written, co
     struct chain *chain, struct fm_error *err)
 {
 	size_t before = mistakes_count(self->all);
-	const struct conf *conf = self->conf;
+	const struct conf_routing *r = &self->conf->routing;
 	struct chain_entry *entries =
 	    fm_arena_array(&self->mem, strlen(text) * 2 + AUTO_N_STEPS, struct chain_entry);
 	uint32_t n = 0;
@@ -124,13 +124,13 @@ conf_resolve_chain(struct conf_private *self, const char *text, bool written, co
 		if (conf_note(self, err) != 0)
 			return (int)err->kind;
 	}
-	if (n == 0 && !conf->routing.fallback && mistakes_count(self->all) == before)
+	if (n == 0 && !r->fallback && mistakes_count(self->all) == before)
 		return fm_fail(err, FM_E_CONFIG,
 		    "%s: no engine is left: name one, or set fallback = yes", where);
 	*chain = (struct chain){ .entries = entries,
 		.n_entries = n,
-		.fallback = conf->routing.fallback,
-		.allow_credit_loops = conf->routing.credit_loops == CONF_CREDIT_LOOPS_WARN };
+		.fallback = r->fallback,
+		.allow_credit_loops = r->credit_loops == CONF_CREDIT_LOOPS_WARN };
 	chain->mark = chain_mark(self, chain);
 	return 0;
 }

@@ -78,9 +78,9 @@ conf_needs_restart(const struct conf *begun, const struct conf *fresh, char *out
 
 /* umad[:CA[:PORT]] or sim:FABRIC. */
 static int
-check_transport(const struct conf *conf, struct fm_error *err)
+check_transport(const struct conf_transport *t, struct fm_error *err)
 {
-	const char *spec = conf->transport.spec, *colon = strchr(spec, ':'), *port;
+	const char *spec = t->spec, *colon = strchr(spec, ':'), *port;
 	size_t n = colon != NULL ? (size_t)(colon - spec) : strlen(spec);
 	char *end;
 	long number;
@@ -128,55 +128,53 @@ check_debug_name(const char *name, struct fm_error *err)
 
 /* Every folder that fmd keeps LIDs in is made when it starts; a file in its place stays. */
 static int
-check_state_dir(const struct conf *conf, struct fm_error *err)
+check_state_dir(const struct conf_daemon *d, struct fm_error *err)
 {
 	struct stat st;
 
-	if (*conf->daemon.state_dir == '\0')
+	if (*d->state_dir == '\0')
 		return fm_fail(err, FM_E_CONFIG,
 		    "it is empty, and LIDs would be forgotten: name a folder, as %s, the default",
 		    STATE_DIR);
-	if (stat(conf->daemon.state_dir, &st) == 0 && !S_ISDIR(st.st_mode))
+	if (stat(d->state_dir, &st) == 0 && !S_ISDIR(st.st_mode))
 		return fm_fail(err, FM_E_CONFIG,
-		    "%.100s is no folder: name one, as %s, the default", conf->daemon.state_dir,
-		    STATE_DIR);
+		    "%.100s is no folder: name one, as %s, the default", d->state_dir, STATE_DIR);
 	return 0;
 }
 
 /* It is the path of a Unix socket: fmd's own network is that of MADs alone. */
 static int
-check_redis(const struct conf *conf, struct fm_error *err)
+check_redis(const struct conf_dist *d, struct fm_error *err)
 {
-	if (*conf->dist.redis == '\0' || strchr(conf->dist.redis, '/') != NULL ||
-	    strchr(conf->dist.redis, ':') == NULL)
+	if (*d->redis == '\0' || strchr(d->redis, '/') != NULL || strchr(d->redis, ':') == NULL)
 		return 0;
 	return fm_fail(err, FM_E_CONFIG,
 	    "%.60s is no path: write that of the Unix socket of this host's Redis, as "
 	    "/run/redis-fmd/redis.sock",
-	    conf->dist.redis);
+	    d->redis);
 }
 
 /* It is an argument of REPLICAOF: TCP. */
 static int
-check_redis_peer(const struct conf *conf, struct fm_error *err)
+check_redis_peer(const struct conf_dist *d, struct fm_error *err)
 {
 	struct relay_name name;
 
-	if (*conf->dist.redis_peer == '\0')
+	if (*d->redis_peer == '\0')
 		return 0;
-	if (*conf->dist.redis == '\0')
+	if (*d->redis == '\0')
 		return fm_fail(err, FM_E_CONFIG,
 		    "it is of the other SM: dist_redis has to name the Redis of this one");
-	if (relay_name_parse(conf->dist.redis_peer, &name, err) != 0 || name.path != NULL)
+	if (relay_name_parse(d->redis_peer, &name, err) != 0 || name.path != NULL)
 		return fm_fail(err, FM_E_CONFIG, "\"%.60s\": HOST:PORT is meant, as 127.0.0.1:6391",
-		    conf->dist.redis_peer);
+		    d->redis_peer);
 	return 0;
 }
 
 static int
-check_audit(const struct conf *conf, struct fm_error *err)
+check_audit(const struct conf_sweep *s, struct fm_error *err)
 {
-	if (conf->sweep.audit_ms == 0 || conf->sweep.audit_ms >= 10000)
+	if (s->audit_ms == 0 || s->audit_ms >= 10000)
 		return 0;
 	return fm_fail(err, FM_E_CONFIG,
 	    "a turn takes 10s at least, as switches are asked beside all else; 0 = never");
@@ -186,16 +184,19 @@ int
 conf_check_daemon(struct conf_private *self, struct fm_error *err)
 {
 	const char *at = self->conf->log.debug, *name;
-	int rc = conf_note_own(self, "transport", check_transport(self->conf, err), err);
+	int rc =
+	    conf_note_own(self, "transport", check_transport(&self->conf->transport, err), err);
 
 	if (rc == 0)
-		rc = conf_note_own(self, "state_dir", check_state_dir(self->conf, err), err);
+		rc = conf_note_own(
+		    self, "state_dir", check_state_dir(&self->conf->daemon, err), err);
 	if (rc == 0)
-		rc = conf_note_own(self, "dist_redis", check_redis(self->conf, err), err);
+		rc = conf_note_own(self, "dist_redis", check_redis(&self->conf->dist, err), err);
 	if (rc == 0)
-		rc = conf_note_own(self, "audit", check_audit(self->conf, err), err);
+		rc = conf_note_own(self, "audit", check_audit(&self->conf->sweep, err), err);
 	if (rc == 0)
-		rc = conf_note_own(self, "dist_redis_peer", check_redis_peer(self->conf, err), err);
+		rc = conf_note_own(
+		    self, "dist_redis_peer", check_redis_peer(&self->conf->dist, err), err);
 	while (rc == 0 && (name = conf_next_word(&self->mem, &at)) != NULL)
 		rc = conf_note_own(self, "debug", check_debug_name(name, err), err);
 	return rc;
@@ -236,24 +237,23 @@ check_folder_of(const char *path, struct fm_error *err)
 }
 
 static int
-check_log_file(const struct conf *conf, struct fm_error *err)
+check_log_file(const struct conf_log *l, struct fm_error *err)
 {
 	struct stat st;
 
-	if (*conf->log.file == '\0')
+	if (*l->file == '\0')
 		return 0;
-	if (stat(conf->log.file, &st) == 0 && !S_ISDIR(st.st_mode))
-		return check_access(conf->log.file, err);
-	if (stat(conf->log.file, &st) == 0)
-		return fm_fail(
-		    err, FM_E_CONFIG, "%.150s is a folder: name a file in it", conf->log.file);
-	return check_folder_of(conf->log.file, err);
+	if (stat(l->file, &st) == 0 && !S_ISDIR(st.st_mode))
+		return check_access(l->file, err);
+	if (stat(l->file, &st) == 0)
+		return fm_fail(err, FM_E_CONFIG, "%.150s is a folder: name a file in it", l->file);
+	return check_folder_of(l->file, err);
 }
 
 static int
-check_dump_files_dir(const struct conf *conf, struct fm_error *err)
+check_dump_files_dir(const struct conf_daemon *d, struct fm_error *err)
 {
-	const char *dir = conf->daemon.dump_files_dir;
+	const char *dir = d->dump_files_dir;
 	struct stat st;
 
 	if (*dir == '\0')
@@ -268,15 +268,15 @@ check_dump_files_dir(const struct conf *conf, struct fm_error *err)
 
 /* Are the adapter and the port there?  Where the host has no adapter it cannot be told. */
 static int
-check_port(const struct conf *conf, struct fm_error *err)
+check_port(const struct conf_transport *t, struct fm_error *err)
 {
 #ifdef HAVE_UMAD
 	bool is_told;
 	int rc;
 
-	if (strncmp(conf->transport.spec, "umad:", strlen("umad:")) != 0)
+	if (strncmp(t->spec, "umad:", strlen("umad:")) != 0)
 		return 0;
-	if ((rc = umad_check_spec(conf->transport.spec, &is_told, err)) != 0 || is_told)
+	if ((rc = umad_check_spec(t->spec, &is_told, err)) != 0 || is_told)
 		return rc;
 	return fm_fail(err, FM_E_CONFIG,
 	    "this host has no InfiniBand adapter: whether it is right is not known");
@@ -300,8 +300,8 @@ conf_warn_of_host(const struct conf *conf)
 {
 	struct fm_error err;
 
-	warn_key(
-	    conf, conf->transport.guid != 0 ? "guid" : "transport", check_port(conf, &err), &err);
-	warn_key(conf, "log_file", check_log_file(conf, &err), &err);
-	warn_key(conf, "dump_files_dir", check_dump_files_dir(conf, &err), &err);
+	warn_key(conf, conf->transport.guid != 0 ? "guid" : "transport",
+	    check_port(&conf->transport, &err), &err);
+	warn_key(conf, "log_file", check_log_file(&conf->log, &err), &err);
+	warn_key(conf, "dump_files_dir", check_dump_files_dir(&conf->daemon, &err), &err);
 }

@@ -20,14 +20,13 @@
 static int
 resolve_partitions(struct conf_private *self, struct fm_error *err)
 {
-	struct conf *conf = self->conf;
-	const struct fm_file *f = &conf->partitions.file;
-	struct part_options o = { .both_keys = conf->partitions.allow_both,
-		.qos = conf->qos.enable };
+	struct conf_partitions *p = &self->conf->partitions;
+	const struct fm_file *f = &p->file;
+	struct part_options o = { .both_keys = p->allow_both, .qos = self->conf->qos.enable };
 
-	return f->path == NULL ? partitions_default(&o, &conf->partitions.all, err)
-			       : partitions_parse(f->path, f->bytes, f->n_bytes, &o,
-				     &conf->partitions.all, self->all, err);
+	return f->path == NULL
+	    ? partitions_default(&o, &p->all, err)
+	    : partitions_parse(f->path, f->bytes, f->n_bytes, &o, &p->all, self->all, err);
 }
 
 /* "sl2vl: sentence" with the place where that key was written. */
@@ -77,23 +76,22 @@ resolve_qos(struct conf_private *self, struct fm_error *err)
 
 /* A rule by P_Key goes before the SL that partitions.conf gives. */
 static void
-join_partitions(const struct conf *conf)
+join_partitions(const struct qos_policy *policy, const struct partitions *all)
 {
 	const struct partition *list;
 	size_t n;
 
-	list = partitions_list(conf->partitions.all, &n);
+	list = partitions_list(all, &n);
 	for (size_t i = 0; i < n; i++) {
 		uint8_t sl;
 
-		if (!qos_policy_partition_sl(conf->qos.policy, list[i].pkey, &sl) ||
-		    sl == list[i].sl)
+		if (!qos_policy_partition_sl(policy, list[i].pkey, &sl) || sl == list[i].sl)
 			continue;
 		log_info("conf",
 		    "partition 0x%04x has SL %u by the QoS policy, which goes before SL %u of the "
 		    "partition",
 		    list[i].pkey, sl, list[i].sl);
-		partitions_set_sl(conf->partitions.all, list[i].pkey, sl);
+		partitions_set_sl(all, list[i].pkey, sl);
 	}
 }
 
@@ -118,19 +116,19 @@ resolve_policy(struct conf_private *self, struct fm_error *err)
 		return 0;
 	}
 	conf->qos.policy = p;
-	join_partitions(conf);
+	join_partitions(p, conf->partitions.all);
 	return 0;
 }
 
 static int
 resolve_routes(struct conf_private *self, struct fm_error *err)
 {
-	struct conf *conf = self->conf;
-	const struct fm_file *f = &conf->sa.prefix_routes;
+	struct conf_sa *sa = &self->conf->sa;
+	const struct fm_file *f = &sa->prefix_routes;
 
 	return f->path == NULL
 	    ? 0
-	    : prefix_routes_parse(f->path, f->bytes, f->n_bytes, &conf->sa.routes, self->all, err);
+	    : prefix_routes_parse(f->path, f->bytes, f->n_bytes, &sa->routes, self->all, err);
 }
 
 /* For its mistakes; the store takes it when fmd starts. */
@@ -149,23 +147,21 @@ check_guid2lid(struct conf_private *self, struct fm_error *err)
 static int
 resolve_port_keys(struct conf_private *self, struct fm_error *err)
 {
-	struct conf *conf = self->conf;
-	const struct fm_file *f = &conf->m_key.guid2mkey;
+	struct conf_m_key *k = &self->conf->m_key;
+	const struct fm_file *f = &k->guid2mkey;
 
 	return f->path == NULL
 	    ? 0
-	    : guid2mkey_parse(f->path, f->bytes, f->n_bytes, &conf->m_key.of_ports, self->all, err);
+	    : guid2mkey_parse(f->path, f->bytes, f->n_bytes, &k->of_ports, self->all, err);
 }
 
 static int
 resolve_names(struct conf_private *self, struct fm_error *err)
 {
-	struct conf *conf = self->conf;
-	const struct fm_file *f = &conf->names.file;
+	struct conf_names *n = &self->conf->names;
+	const struct fm_file *f = &n->file;
 
-	return f->path == NULL
-	    ? 0
-	    : name_map_parse(f->path, f->bytes, f->n_bytes, &conf->names.map, err);
+	return f->path == NULL ? 0 : name_map_parse(f->path, f->bytes, f->n_bytes, &n->map, err);
 }
 
 int

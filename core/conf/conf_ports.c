@@ -14,9 +14,9 @@
 int
 conf_check_links(struct conf_private *self, struct fm_error *err)
 {
-	const struct conf *c = self->conf;
-	int64_t speed = c->ports.force_link_speed, ext = c->ports.force_link_speed_ext,
-		width = c->ports.force_link_width;
+	const struct conf_ports *p = &self->conf->ports;
+	int64_t speed = p->force_link_speed, ext = p->force_link_speed_ext,
+		width = p->force_link_width;
 	const struct {
 		const char *key, *instead;
 		int64_t value;
@@ -50,25 +50,22 @@ conf_check_links(struct conf_private *self, struct fm_error *err)
 int
 conf_resolve_local_port(struct conf_private *self, struct fm_error *err)
 {
-	struct conf *c = self->conf;
-	bool umad = strcmp(c->transport.spec, "umad") == 0;
-	size_t bytes = strlen(c->transport.spec) + sizeof(",local=0x0123456789abcdef");
+	struct conf_transport *t = &self->conf->transport;
+	bool umad = strcmp(t->spec, "umad") == 0;
+	size_t bytes = strlen(t->spec) + sizeof(",local=0x0123456789abcdef");
 	char *spec;
 
-	if (c->transport.guid == 0)
+	if (t->guid == 0)
 		return 0;
-	if (!umad &&
-	    (strncmp(c->transport.spec, "sim:", 4) != 0 ||
-		strstr(c->transport.spec, ",local=") != NULL)) {
+	if (!umad && (strncmp(t->spec, "sim:", 4) != 0 || strstr(t->spec, ",local=") != NULL)) {
 		fm_fail(err, FM_E_CONFIG, "transport = %.60s names the port, too: say one of them",
-		    c->transport.spec);
+		    t->spec);
 		return conf_note_own(self, "guid", FM_E_CONFIG, err);
 	}
 	spec = fm_arena_alloc(&self->mem, bytes);
 	if (spec == NULL)
 		return conf_out_of_memory(err);
-	snprintf(spec, bytes, "%s%s0x%016" PRIx64, c->transport.spec,
-	    umad ? ":" : ",local=", c->transport.guid);
-	c->transport.spec = spec;
+	snprintf(spec, bytes, "%s%s0x%016" PRIx64, t->spec, umad ? ":" : ",local=", t->guid);
+	t->spec = spec;
 	return 0;
 }

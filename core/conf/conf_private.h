@@ -70,7 +70,7 @@ int conf_resolve_steps(struct conf_private *self, struct chain_entry *entry, str
 /* The mistakes of policy files that no chain uses.  After all chains.  FM_E_CONFIG. */
 int conf_check_steps(struct conf_private *self, struct fm_error *err);
 /* All that their tables depend on. */
-uint64_t conf_mark_steps(const struct conf *conf, const struct overlay *overlay);
+uint64_t conf_mark_steps(const struct conf_routing *r, const struct overlay *overlay);
 /* The next word of "a, b", copied, or NULL at the end. */
 char *conf_next_word(struct fm_arena *mem, const char **at);
 /* "fattree:pods, updn" to a chain.  Of one that nobody wrote, a default, engines

@@ -129,10 +129,9 @@ conf_check_steps(struct conf_private *self, struct fm_error *err)
 }
 
 uint64_t
-conf_mark_steps(const struct conf *conf, const struct overlay *overlay)
+conf_mark_steps(const struct conf_routing *r, const struct overlay *overlay)
 {
-	const struct fm_file *files[] = { &conf->routing.pgrp_policy, &conf->routing.topo_policy,
-		&conf->routing.rch_policy };
+	const struct fm_file *files[] = { &r->pgrp_policy, &r->topo_policy, &r->rch_policy };
 	uint64_t h = 0;
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)

@@ -18,11 +18,11 @@
 #define RELOAD_MS 1500	  /* for engines to be loaded: the loop waits */
 
 static struct route_settings
-routing_of(const struct conf *c)
+routing_of(const struct conf_routing *r, const struct conf_ar *ar)
 {
-	return (struct route_settings){ .n_vls = (uint8_t)c->routing.n_vls,
-		.sl_model = (enum verify_sl_model)c->routing.sl_model,
-		.ar_max_groups = c->ar.enable ? (uint16_t)c->ar.max_groups : 0 };
+	return (struct route_settings){ .n_vls = (uint8_t)r->n_vls,
+		.sl_model = (enum verify_sl_model)r->sl_model,
+		.ar_max_groups = ar->enable ? (uint16_t)ar->max_groups : 0 };
 }
 
 void
@@ -37,7 +37,7 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 		.partitions = c->partitions,
 		.sweep = c->sweep,
 		.transition = c->transition,
-		.routing = routing_of(c),
+		.routing = routing_of(&c->routing, &c->ar),
 		.names = c->names.map,
 		.qos = c->qos.tables,
 		.isolated = &d->isolated,
@@ -189,7 +189,7 @@ static int
 begin_trial(struct daemon *d, struct conf *fresh, struct fm_error *err)
 {
 	struct plan *p = (struct plan *)(uintptr_t)sweeper_plan(d->sweeper); /* shared by count */
-	struct route_settings set = routing_of(fresh);
+	struct route_settings set = routing_of(&fresh->routing, &fresh->ar);
 	struct plan_request q = { .snap = p->snap,
 		.set = &set,
 		.chain = &fresh->routing.chain,
