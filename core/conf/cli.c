@@ -516,6 +516,10 @@ check(const struct cli *cli, FILE *out, struct mistakes *all, struct fm_error *e
 	for (uint32_t i = 1; i < conf->regions.set.n_regions; i++)
 		fprintf(out, "Region %s has the chain %s.\n", conf->regions.set.region[i].name,
 		    conf->regions.set.region[i].chain_text);
+	if (conf->regions.set.n_regions > 1)
+		fprintf(out,
+		    "Whether regions overlap depends on the fabric: fmroute FABRIC --config=FILE "
+		    "--regions shows them.\n");
 	conf_put(conf);
 	return 0;
 }

@@ -106,7 +106,8 @@ struct option_table conf_section_table(const struct conf_section *section);
  * "adaptive_routing.enable". */
 struct conf_row {
 	const char *group; /* heading in the documents; NULL: as the row before */
-	const char *alias; /* section and key in another manager's words, or NULL */
+	const char *alias; /* section and key in another manager's words, or NULL; of a section
+			    * with titles a key that is told to be this one */
 	struct fm_option option;
 	bool words;   /* a list of words (chain), option.type is STRING */
 	bool restart; /* a change needs a restart; the others take effect on reload */

@@ -16,6 +16,7 @@
 #include "core/abi/options.h"
 #include "core/conf/conf_private.h"
 #include "lib/error.h"
+#include "lib/log.h"
 
 /* One item of a list: of which key, and where. */
 struct item {
@@ -168,6 +169,20 @@ own_name(cfg_t *cfg, const char *key)
 	return key;
 }
 
+/* The same in a section with a title, where the other word is told of. */
+static const char *
+titled_name(cfg_t *cfg, const struct conf_row *rows, const char *key, unsigned line)
+{
+	for (const struct conf_row *row = rows; row->option.type != FM_OPT_END; row++) {
+		if (row->alias == NULL || strcmp(row->alias, key) != 0)
+			continue;
+		log_warn("conf", "%s:%u: %s %s: %s is taken for %s, which is what fmd calls it",
+		    current->path, line, cfg_name(cfg), cfg_title(cfg), key, row->option.name);
+		return row->option.name;
+	}
+	return key;
+}
+
 /* Put a key with its items into the store. */
 static int
 keep(cfg_t *cfg, const char *key, const char *const *items, size_t n, const unsigned *lines)
@@ -182,6 +197,8 @@ keep(cfg_t *cfg, const char *key, const char *const *items, size_t n, const unsi
 		return conf_out_of_memory(current->err);
 	if (values == current->self->own)
 		key = own_name(cfg, key);
+	else if (rows != NULL)
+		key = titled_name(cfg, rows, key, origin.line);
 	old = option_values_origin(values, key);
 	if (old != NULL && old->file == current->path)
 		return refuse_second(key, origin.line, old);
@@ -343,18 +360,22 @@ add_section(struct fm_arena *mem, cfg_opt_t *opt, const char *name, const struct
 static bool
 add_titled(struct fm_arena *mem, cfg_opt_t *opt, const struct conf_section *section)
 {
-	const struct conf_row *row = section->rows;
 	size_t n = 0;
 	cfg_opt_t *sub;
 
-	while (row[n].option.type != FM_OPT_END)
-		n++;
+	for (const struct conf_row *row = section->rows; row->option.type != FM_OPT_END; row++)
+		n += row->alias != NULL ? 2 : 1;
 	sub = fm_arena_array(mem, n + 1, cfg_opt_t);
 	if (sub == NULL)
 		return false;
-	for (size_t i = 0; i < n; i++)
-		sub[i] =
-		    key_opt(row[i].option.name, row[i].words || option_is_list(&row[i].option));
+	n = 0;
+	for (const struct conf_row *row = section->rows; row->option.type != FM_OPT_END; row++) {
+		bool is_list = row->words || option_is_list(&row->option);
+
+		sub[n++] = key_opt(row->option.name, is_list);
+		if (row->alias != NULL)
+			sub[n++] = key_opt(row->alias, is_list);
+	}
 	sub[n] = (cfg_opt_t)CFG_END();
 	*opt = (cfg_opt_t)CFG_SEC(
 	    (char *)(uintptr_t)section->name, sub, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES);

@@ -55,6 +55,8 @@ grep -q '^  busiest     [0-9.]* times the mean of all cables, \(in\|out\) by ' o
 
 # What errors of a section name.
 "$bin/fmd" --help=region | grep -q '^  chain = { }' || fail "--help=region"
+"$bin/fmd" --check --config="$top/conf/examples/regions-storage.conf" --plugin-dir="$engine_dir" |
+	grep -q "overlap depends on the fabric: fmroute FABRIC --config=FILE --regions" || fail "--check"
 "$bin/fmd" --help=group | grep -q '^  members = { }' || fail "--help=group"
 
 # --engine= is the chain of the default region.

@@ -474,6 +474,21 @@ START_TEST(unused_section_is_warned_of)
 }
 END_TEST
 
+/* A region's chain under the name that outside of regions was its own once. */
+START_TEST(engine_is_chain_in_a_region)
+{
+	struct conf *c;
+
+	folder_write(
+	    folder, "fmd.conf", "region \"r\" {\n switches = { \"a\" }\n engine = \"good\"\n}\n");
+	c = load(NULL, 0);
+	ck_assert_str_eq(c->regions.set.region[1].chain_text, "good");
+	ck_assert_msg(strstr(warned, "fmd.conf:3: region r: engine is taken for chain") != NULL,
+	    "%s", warned);
+	conf_put(c);
+}
+END_TEST
+
 /* Who shows 1 is trusted by default: that keeps nobody out. */
 START_TEST(restrict_needs_a_key)
 {
@@ -669,6 +684,7 @@ main(void)
 	tcase_add_test(tc, chain_and_sections);
 	tcase_add_test(tc, the_password_of_redis_is_no_secret);
 	tcase_add_test(tc, unused_section_is_warned_of);
+	tcase_add_test(tc, engine_is_chain_in_a_region);
 	tcase_add_test(tc, restrict_needs_a_key);
 	tcase_add_loop_test(tc, keys_that_are_no_secrets, 0, sizeof(secrets) / sizeof(secrets[0]));
 	tcase_add_test(tc, generated_file_is_the_defaults);
