@@ -183,6 +183,9 @@ struct plan {
 	 * LID, and in nothing else.  delta_base 0: not known, compare the tables. */
 	uint64_t delta_base;
 	FM_VEC(struct plan_entry) delta;
+	/* Some LIDs keep entries that would go back, as no order of writing was found: once packets
+	 * of older tables are gone a quiet pass may find one. */
+	bool may_go_back;
 	bool rebalance_tried;  /* a full route was no better, or not to be had */
 	bool anew_tried;       /* pairs lack a way; a full route on these links joins no more */
 	uint32_t delta_blocks; /* LFT blocks of 64 LIDs with such an entry */
@@ -257,7 +260,8 @@ struct plan_request {
 	int64_t linger_ms; /* how long entries of an absent LID stay */
 	enum plan_drain drain;
 	enum plan_rebalance rebalance;
-	bool quiet;	/* nothing has happened since prev: asked to rebalance it */
+	bool quiet;	/* nothing has happened since prev: asked to have entries go back, or to
+			 * rebalance it */
 	bool all_joins; /* regions: search from the first, whatever prev came to (compose.h) */
 	struct plan_flight flight;
 	uint16_t mcast_sls;  /* bit i: there are multicast groups of SL i; 0: no trees are wanted */

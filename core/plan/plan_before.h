@@ -10,6 +10,10 @@
 /* The plan before, if its tables serve and are found safe: *out, or NULL. */
 int plan_try_to_keep(
     struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
+/* The tables of the plan before without its deviations, or without one of each LID, where all
+ * cables that they need are there: *out, proven anew, or NULL. */
+int plan_go_back(struct router *r, const struct plan_request *q, bool one_each, struct plan **out,
+    struct fm_error *err);
 /* The nominal plan, if all that its tables need is back: *out, proven anew, or NULL.  Its
  * tables are copied, for reconfig_plan() may leave entries as they are. */
 int plan_return_to_nominal(

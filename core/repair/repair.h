@@ -32,8 +32,8 @@
 int plan_repair(
     struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
 
-/* The LIDs with a byte in lids[0..top_lid] have the entries of prev after all, in
- * p->tables, too: take them out of what p says it has changed.  False: out of memory. */
+/* LIDs with a byte in lids[0..top_lid] have entries of prev after all, in p->tables, too: take
+ * these out of what p says it has changed.  False: out of memory. */
 bool repair_revert(struct router *r, struct plan *p, const struct plan *prev, const uint8_t *lids);
 
 /* Make what the first repair of p needs, so that it need not wait: dependencies,

@@ -305,36 +305,51 @@ repair_prepare(struct router *r, const struct plan *p, struct fm_error *err)
 	return rc;
 }
 
+/* Does p have the entry of prev, of a LID that is left as it was? */
+static bool
+is_left(const struct plan *p, const struct plan *prev, const uint8_t *lids, fm_sw sw, uint16_t lid)
+{
+	return lid <= p->top_lid && lids[lid] &&
+	    p->tables->t.lft[sw][lid] == prev->tables->t.lft[sw][lid];
+}
+
+/* Into `to` those deviations of `of` that are of entries of prev, or those of the others. */
+static size_t
+pick_deviations(const struct plan *of, const struct plan *p, const struct plan *prev,
+    const uint8_t *lids, struct plan_entry *to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < of->deviations.n; i++) {
+		struct plan_entry e = of->deviations.item[i];
+
+		if (is_left(p, prev, lids, e.sw, e.lid) == (of == prev))
+			to[n++] = e;
+	}
+	return n;
+}
+
 bool
 repair_revert(struct router *r, struct plan *p, const struct plan *prev, const uint8_t *lids)
 {
 	FM_VEC(struct plan_entry) deviations = { 0 };
-	uint32_t at = 0, was = 0, n = 0;
-	bool ok = fm_vec_reserve(&deviations, p->deviations.n + prev->deviations.n + 1);
+	uint32_t n = 0;
 
 	if (r->repair != NULL && r->repair->tables == p->tables) {
 		repair_state_free(r->repair); /* it describes what was to be */
 		r->repair = NULL;
 	}
-	if (p->made != PLAN_REPAIRED) {
-		fm_vec_fini(&deviations);
+	if (p->made != PLAN_REPAIRED)
 		return true; /* what an engine has made and this is the nominal now */
-	}
-	for (uint32_t lid = 0; ok && lid <= UINT16_MAX; lid++) {
-		bool left = lid <= p->top_lid && lids[lid];
-
-		for (; at < p->deviations.n && p->deviations.item[at].lid == lid; at++)
-			if (!left)
-				fm_vec_push(&deviations, p->deviations.item[at]);
-		for (; was < prev->deviations.n && prev->deviations.item[was].lid == lid; was++)
-			if (left)
-				fm_vec_push(&deviations, prev->deviations.item[was]);
-	}
-	for (size_t i = 0; ok && i < p->delta.n; i++)
-		if (!lids[p->delta.item[i].lid])
-			p->delta.item[n++] = p->delta.item[i];
-	if (!ok)
+	if (!fm_vec_reserve(&deviations, p->deviations.n + prev->deviations.n + 1))
 		return false;
+	deviations.n = pick_deviations(p, p, prev, lids, deviations.item);
+	deviations.n += pick_deviations(prev, p, prev, lids, deviations.item + deviations.n);
+	if (deviations.n > 1)
+		qsort(deviations.item, deviations.n, sizeof(struct plan_entry), plan_entry_by_lid);
+	for (size_t i = 0; i < p->delta.n; i++)
+		if (!is_left(p, prev, lids, p->delta.item[i].sw, p->delta.item[i].lid))
+			p->delta.item[n++] = p->delta.item[i];
 	p->delta.n = n;
 	p->delta_blocks = plan_count_blocks(p);
 	fm_vec_fini(&p->deviations);

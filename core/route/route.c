@@ -499,6 +499,8 @@ take_from_prev(
 	int rc = q->prev_is_loaded ? 0 : plan_repair(r, q, out, err);
 
 	if (rc == 0 && *out == NULL)
+		rc = plan_go_back(r, q, false, out, err);
+	if (rc == 0 && *out == NULL)
 		rc = plan_try_to_keep(r, q, out, err);
 	if (rc == 0 && *out == NULL && q->prev_is_loaded)
 		rc = plan_repair(r, q, out, err);
@@ -621,13 +623,51 @@ is_tree_engine(const struct plan *p, const struct chain *chain)
 	return false;
 }
 
-bool
-plan_wants_rebalance(const struct plan *p, const struct chain *chain, enum plan_rebalance when)
+static bool
+wants_rebalance(const struct plan *p, const struct chain *chain, enum plan_rebalance when)
 {
 	if (p == NULL || p->tables == NULL || p->deviations.n == 0 || p->rebalance_tried ||
 	    when == PLAN_REBALANCE_NEVER)
 		return false;
 	return when != PLAN_REBALANCE_AUTO || !is_tree_engine(p, chain);
+}
+
+bool
+plan_wants_quiet_pass(const struct plan *p, const struct chain *chain, enum plan_rebalance when)
+{
+	return (p != NULL && p->may_go_back) || wants_rebalance(p, chain, when);
+}
+
+/* A quiet pass after which no fewer entries are to go back is the last. */
+static void
+note_what_may_go_back(const struct plan_request *q, struct plan *p)
+{
+	bool goes_on = q->quiet && q->prev->may_go_back && p->deviations.n < q->prev->deviations.n;
+
+	p->may_go_back =
+	    p->deviations.n > 0 && (goes_on || (!q->quiet && p->change.n_kept_old > 0));
+}
+
+/* A quiet pass has led no entry back: one of each LID, where the order of writing allows that. */
+static int
+go_back_by_entries(
+    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
+{
+	struct plan *p = NULL;
+	int rc;
+
+	if (!q->quiet || !q->prev->may_go_back || (*out)->delta.n > 0)
+		return 0;
+	rc = plan_go_back(r, q, true, &p, err);
+	if (rc == 0 && p != NULL)
+		rc = reconfig_plan(r, q, &p, err);
+	if (rc == 0 && p != NULL && p->delta.n > 0 && p->change.n_drained == 0 &&
+	    p->change.n_waived == 0 && p->change.waiting[0] == '\0') {
+		plan_put(*out);
+		*out = plan_get(p);
+	}
+	plan_put(p);
+	return rc;
 }
 
 static int
@@ -661,7 +701,7 @@ try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p
 	int rc;
 
 	*done = false;
-	if (!plan_wants_rebalance(*p, q->chain, q->rebalance) ||
+	if ((q->quiet && q->prev->may_go_back) || !wants_rebalance(*p, q->chain, q->rebalance) ||
 	    (q->rebalance != PLAN_REBALANCE_ALWAYS && !q->quiet))
 		return 0;
 	(*p)->rebalance_tried = true;
@@ -703,6 +743,10 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 		rc = mend(r, q, out, err);
 	if (rc == 0 && !done)
 		rc = reconfig_plan(r, q, out, err);
+	if (rc == 0)
+		rc = go_back_by_entries(r, q, out, err);
+	if (rc == 0)
+		note_what_may_go_back(q, *out);
 	if (rc == 0)
 		rc = linger_settle(r, *out, err);
 	if (rc == 0)

@@ -426,8 +426,8 @@ after_discovery(struct sweeper *s)
 		bool news = s->disc->changed || s->reading.doubted.n > 0 || s->disc->todo_work ||
 		    s->disc->fell_silent || model_drops(s);
 
-		s->run.quiet =
-		    !news && plan_wants_rebalance(s->plan, s->p.chain, s->set.transition.rebalance);
+		s->run.quiet = !news &&
+		    plan_wants_quiet_pass(s->plan, s->p.chain, s->set.transition.rebalance);
 		news = news || s->run.quiet;
 		if (!sms_decide(s) || !news) {
 			end_sweep(s,

@@ -145,3 +145,26 @@ reconfig_old_path_is_whole(
 			return false;
 	return true;
 }
+
+bool
+reconfig_keep_old_path(const struct reconfig *c, const struct plan *old, const struct plan *p,
+    uint16_t lid, uint8_t *column)
+{
+	uint32_t n = c->usable->n_switches;
+	uint8_t *now = c->arrivals, *before = c->arrivals + n;
+	bool any = false;
+
+	if (lid > old->top_lid)
+		return false;
+	find_arrivals(c, p, lid, now);
+	find_arrivals(c, old, lid, before);
+	for (fm_sw sw = 0; sw < n; sw++) {
+		bool keeps = before[sw] == ARRIVES || now[sw] != ARRIVES;
+		uint8_t was = old->tables->t.lft[sw][lid], is = p->tables->t.lft[sw][lid];
+
+		any = any || (keeps && was != is);
+		if (column != NULL)
+			column[sw] = keeps ? was : is;
+	}
+	return any;
+}

@@ -78,7 +78,7 @@ swap_kept(const struct reconfig *c, struct fm_tables *t, uint8_t *kept)
 }
 
 static uint8_t *
-copy_columns(const struct reconfig *c, const struct plan *old)
+copy_columns(const struct reconfig *c, const struct plan *old, const struct plan *p)
 {
 	uint32_t n = c->fab->n_switches, sl_rows = 0;
 	const struct fm_tables *t = &old->tables->t;
@@ -89,9 +89,8 @@ copy_columns(const struct reconfig *c, const struct plan *old)
 	for (size_t i = 0; kept != NULL && i < c->lids.n; i++) {
 		uint16_t lid = c->lids.item[i];
 
-		for (uint32_t k = 0; k < n; k++)
-			kept[i * 2 * n + k] =
-			    k < old->snap->fab.n_switches ? t->lft[k][lid] : FM_PORT_NONE;
+		if (c->mark[lid] == KEEPS_OLD)
+			reconfig_keep_old_path(c, old, p, lid, &kept[i * 2 * n]);
 		for (uint32_t k = 0; k < sl_rows && k < old->snap->fab.n_switches; k++)
 			kept[i * 2 * n + n + k] = t->sl[k][lid];
 	}
@@ -103,7 +102,8 @@ may_mix(const struct plan *x, const struct plan *y)
 {
 	const struct fm_tables *a = &x->tables->t, *b = &y->tables->t;
 
-	if (a->sl_shape == FM_SL_BY_SW_DLID && (x->regions != NULL || y->regions != NULL))
+	if (a->sl_shape == FM_SL_BY_SW_DLID && (x->regions != NULL || y->regions != NULL) &&
+	    !(y->made == PLAN_REPAIRED && reconfig_same_sls(x, y)))
 		return false; /* switches share rows of SLs */
 	return a->sl_shape == b->sl_shape && a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
 	    x->snap->fab.n_switches == y->snap->fab.n_switches && plan_same_vls(x, y);
@@ -120,8 +120,24 @@ is_partly_written(const struct reconfig *c, const struct plan *old, uint16_t lid
 	return false;
 }
 
-/* Conflicting LIDs whose old paths are whole are to keep them.  The number of the others that
- * had an owner before. */
+/* May the LID keep its old entries?  Its old paths have to be whole; where what is back is repaired
+ * those that lead nowhere, as of a switch that is back, become new. */
+static bool
+may_keep(struct reconfig *c, const struct plan *old, const struct plan *p, uint16_t lid)
+{
+	if (c->mark[lid] != CONFLICTING || is_partly_written(c, old, lid))
+		return false;
+	if (reconfig_old_path_is_whole(c, old, p, lid))
+		return true;
+	if (p->change.kind == PLAN_LOSS || p->made != PLAN_REPAIRED || !c->same_vls ||
+	    !reconfig_keep_old_path(c, old, p, lid, NULL))
+		return false;
+	c->keeps_parts = true;
+	return true;
+}
+
+/* Conflicting LIDs whose old paths serve are to keep them.  The number of the others that had an
+ * owner before. */
 static uint32_t
 mark_kept(struct reconfig *c, const struct plan *old, const struct plan *p)
 {
@@ -132,11 +148,7 @@ mark_kept(struct reconfig *c, const struct plan *old, const struct plan *p)
 
 		if (!reconfig_conflicts(c, lid))
 			continue;
-		if (c->mark[lid] == CONFLICTING && !is_partly_written(c, old, lid) &&
-		    reconfig_old_path_is_whole(c, old, p, lid))
-			c->mark[lid] = KEEPS_OLD;
-		else
-			c->mark[lid] = CONFLICTING;
+		c->mark[lid] = may_keep(c, old, p, lid) ? KEEPS_OLD : CONFLICTING;
 		n += c->mark[lid] == CONFLICTING && reconfig_is_owned(&old->snap->fab, lid);
 	}
 	return n;
@@ -176,8 +188,8 @@ fit_drained(struct reconfig *c, bool *fits)
 }
 
 /* p has old columns by now.  As soon as the SA names its SLs, packets under them also come by old
- * entries that are kept: replies, whose SLs are of the columns of others.  *fits: they agree with
- * the rest. */
+ * entries that are kept: replies, whose SLs are of the columns of others; and so do packets by new
+ * entries where an old one led nowhere.  *fits: they agree with the rest. */
 static bool
 fit_kept(struct reconfig *c, const struct plan *prev, const struct plan *p, bool *fits)
 {
@@ -185,7 +197,7 @@ fit_kept(struct reconfig *c, const struct plan *prev, const struct plan *p, bool
 	bool ok;
 
 	*fits = true;
-	if (c->same_vls)
+	if (c->same_vls && !c->keeps_parts)
 		return true;
 	deps = reconfig_deps(c, prev, p);
 	ok = deps != NULL && insert_marked(c, deps, KEEPS_OLD, fits);
@@ -218,7 +230,7 @@ keep_some(struct router *r, const struct plan_request *q, struct reconfig *c, st
 	uint8_t *kept;
 	int rc = 0;
 
-	kept = copy_columns(c, q->prev);
+	kept = copy_columns(c, q->prev, p);
 	if (kept == NULL || !fit_drained(c, done)) {
 		free(kept);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");

@@ -45,12 +45,13 @@ struct reconfig {
 	uint8_t *sends;	       /* [n_switches] 1: an end there sends */
 	uint8_t *rules;	       /* [top_lid + 1] of writing (transition.h) */
 	uint8_t *mark;	       /* [top_lid + 1] enum mark */
-	uint8_t *arrivals;     /* [2 * n_switches] room of reconfig_old_path_is_whole() */
+	uint8_t *arrivals;     /* [2 * n_switches] room of reconfig_compare.c */
 	FM_VEC(uint16_t) lids; /* that change */
 	uint32_t n_conflicting;
-	bool clashes;	/* old and new SLs together have a cycle, in old or in new tables */
-	bool parted;	/* conflicting LIDs are drained whole, all others are proven together */
-	uint32_t n_cut; /* conflicting LIDs whose old paths are whole; by reconfig_partition() */
+	bool clashes;	  /* old and new SLs together have a cycle, in old or in new tables */
+	bool keeps_parts; /* of some columns: reconfig_keep_old_path() */
+	bool parted;	  /* conflicting LIDs are drained whole, all others are proven together */
+	uint32_t n_cut;	  /* conflicting LIDs whose old paths are whole; by reconfig_partition() */
 	const struct plan *target; /* of writing that was interrupted at q->prev; else NULL */
 };
 
@@ -70,6 +71,10 @@ bool reconfig_same_sls(const struct plan *was, const struct plan *now);
 /* Do packets from all switches that p joins to the LID arrive by the old entries as well? */
 bool reconfig_old_path_is_whole(
     const struct reconfig *c, const struct plan *old, const struct plan *p, uint16_t lid);
+/* Into column [n_switches], NULL: nowhere: old entries, but the new ones of switches that p joins
+ * to the LID and the old entries do not.  False: that is p's column. */
+bool reconfig_keep_old_path(const struct reconfig *c, const struct plan *old, const struct plan *p,
+    uint16_t lid, uint8_t *column);
 
 /* reconfig_build.c: by the tables of the plan before, or of p.  NULL: out of memory. */
 struct depend *reconfig_build(

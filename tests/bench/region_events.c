@@ -10,12 +10,15 @@
  *
  *	engines	 events after which a region has another engine
  *	anew	 events after which an engine ran (composed), not repaired, not kept
+ *	again	 recoveries for which one ran
  *	sls	 events that change a path's SL
  *	entries	 of LIDs that are there, a mean of all events lost
  *	blocks	 likewise
  *	emptied	 events that empty entries for a packet's life time, lost or back
  *	waits	 recoveries that wait for `fmctl drain`
- *	inexact	 recoveries after which tables are not those before, those that wait left out
+ *	passes	 quiet passes, a packet's life time apart, by which recoveries were completed
+ *	left	 recoveries after which LIDs keep other entries, as no order of writing was found
+ *	inexact	 recoveries after which tables are not those before, those of both left out
  *	pairs	 pairs of hosts without a path, added up over all events
  *	switches pairs of switches without one, beyond those of the whole, likewise
  *
@@ -60,7 +63,7 @@ struct site {
 };
 
 struct row {
-	unsigned n, engines, anew, sls, emptied, waits, inexact;
+	unsigned n, engines, anew, again, sls, emptied, waits, passes, left, inexact;
 	double entries, blocks, ms;
 	uint64_t pairs, switches;
 };
@@ -142,7 +145,7 @@ draw_site(uint64_t seed, const char *path, char *words, size_t room)
 }
 
 static struct plan *
-plan_of(struct site *s, struct snapshot *snap, struct plan *prev)
+plan_of(struct site *s, struct snapshot *snap, struct plan *prev, bool quiet)
 {
 	struct plan_request q = { .snap = snap,
 		.chain = &s->conf->routing.chain,
@@ -150,6 +153,7 @@ plan_of(struct site *s, struct snapshot *snap, struct plan *prev)
 		.sw_region = s->sw_region,
 		.prev = prev,
 		.linger_ms = 1000,
+		.quiet = quiet,
 		.drain = PLAN_DRAIN_LOSS };
 	struct fm_error err = { 0 };
 	struct plan *p;
@@ -201,7 +205,7 @@ open_site(struct site *s, const char *path, const char *words, uint64_t seed)
 	loss.links = s->cut;
 	if (snapshot_without(s->whole, &loss, &first, &err) != 0)
 		die("no snapshot", &err);
-	s->plan = plan_of(s, first, NULL);
+	s->plan = plan_of(s, first, NULL, false);
 	snapshot_put(first);
 }
 
@@ -289,7 +293,7 @@ plan_without(struct site *s, int kind, uint32_t i, struct plan *prev)
 		loss.switches = others;
 	if (snapshot_without(s->whole, &loss, &snap, &err) != 0)
 		die("no snapshot", &err);
-	p = plan_of(s, snap, prev);
+	p = plan_of(s, snap, prev, false);
 	snapshot_put(snap);
 	free(links);
 	free(others);
@@ -361,6 +365,20 @@ prepare(struct site *s)
 		die("cannot prepare", &err);
 }
 
+/* As the daemon does in its light sweeps. */
+static struct plan *
+complete(struct site *s, struct plan *p, struct row *r)
+{
+	while (p->may_go_back) {
+		struct plan *next = plan_of(s, p->snap, p, true);
+
+		r->passes++;
+		plan_put(p);
+		p = next;
+	}
+	return p;
+}
+
 static void
 one_event(struct site *s, int kind, uint32_t i, struct row *r)
 {
@@ -387,11 +405,18 @@ one_event(struct site *s, int kind, uint32_t i, struct row *r)
 	if (anew && getenv("FMD_TELL") != NULL)
 		printf("    anew: %s %u: %s\n", kind_name[kind], i, lost->engine);
 	back = plan_without(s, -1, 0, lost);
+	r->again += back->made == PLAN_ROUTED;
 	r->emptied += lost->change.n_drained > 0 || back->change.n_drained > 0;
 	if (getenv("FMD_TELL") != NULL && back->change.waiting[0] != '\0')
 		printf("    waits: %s %u: %s\n", kind_name[kind], i, back->change.waiting);
-	if (back->change.waiting[0] != '\0' || back->change.n_kept_old > 0)
+	if (getenv("FMD_TELL") != NULL && back->change.n_kept_old > 0)
+		printf("    keeps: %s %u: %u of %u LIDs, %zu entries to go back\n", kind_name[kind],
+		    i, back->change.n_kept_old, back->change.n_lids, back->deviations.n);
+	back = complete(s, back, r);
+	if (back->change.waiting[0] != '\0')
 		r->waits++;
+	else if (back->deviations.n > 0 || back->change.n_kept_old > 0)
+		r->left++;
 	else
 		r->inexact += !same_bytes(s->plan, back);
 	plan_put(lost);
@@ -403,10 +428,11 @@ print_row(const char *what, const struct row *r)
 {
 	double n = r->n > 0 ? r->n : 1;
 
-	printf("  %-18s %4u: engines %3u anew %3u sls %3u entries %8.1f blocks %6.1f emptied %3u "
-	       "waits %3u inexact %3u pairs %llu switches %llu\n",
-	    what, r->n, r->engines, r->anew, r->sls, r->entries / n, r->blocks / n, r->emptied,
-	    r->waits, r->inexact, (unsigned long long)r->pairs, (unsigned long long)r->switches);
+	printf("  %-18s %4u: engines %3u anew %3u again %3u sls %3u entries %8.1f blocks %6.1f "
+	       "emptied %3u waits %3u passes %3u left %3u inexact %3u pairs %llu switches %llu\n",
+	    what, r->n, r->engines, r->anew, r->again, r->sls, r->entries / n, r->blocks / n,
+	    r->emptied, r->waits, r->passes, r->left, r->inexact, (unsigned long long)r->pairs,
+	    (unsigned long long)r->switches);
 	if (getenv("FMD_TIME") != NULL)
 		printf("  %-18s       %.1f ms\n", "", r->ms / n);
 }
@@ -417,6 +443,9 @@ add_row(struct row *to, const struct row *r)
 	to->n += r->n;
 	to->engines += r->engines;
 	to->anew += r->anew;
+	to->again += r->again;
+	to->passes += r->passes;
+	to->left += r->left;
 	to->sls += r->sls;
 	to->emptied += r->emptied;
 	to->waits += r->waits;

@@ -226,7 +226,7 @@ lose_and_find(struct composed *c, uint32_t node, unsigned port)
 	components_told(c, &told);
 	ck_assert(!told); /* it is of other tables */
 	netlist_cable(&c->nl, node, port, at.peer_node, at.peer_port, LANE_MBPS);
-	route_composed(c);
+	route_to_the_end(c);
 	ck_assert_msg(same_tables(c, c->plan, before), "%s is back: not as before", what);
 	ck_assert_str_eq(c->plan->change.waiting, "");
 	components_told(c, &told);
@@ -312,10 +312,10 @@ START_TEST(a_gateway_dies)
 		ck_assert_uint_eq(gateway_moves(&r.c, nominal), was);
 	without = plan_get(r.c.plan);
 	netlist_cable(&r.c.nl, na, pa, nb, pb, LANE_MBPS);
-	route_composed(&r.c);
+	route_to_the_end(&r.c);
 	check_plan(&r.c, "it is back");
 	/* all go back, or where no order of writing is safe nothing does */
-	stays = r.c.plan->change.waiting[0] != '\0';
+	stays = r.c.plan->change.waiting[0] != '\0' || r.c.plan->deviations.n > 0;
 	ck_assert(same_tables(&r.c, r.c.plan, stays ? without : nominal));
 	ck_assert(!same_tables(&r.c, r.c.plan, stays ? nominal : without));
 	plan_put(nominal);
@@ -333,6 +333,7 @@ START_TEST(an_island_of_pods_and_spines_loses_a_cable)
 	struct plan *nominal, *without;
 	uint32_t leaf[3], sw[3];
 	unsigned port, back;
+	bool stays;
 
 	cut_tree(&c, "pgft 3 4,4,4 1,4,4 1,1,1", 2);
 	torus = add_part(&c, "torus 5x5 1", add_region(&c, "torus2qos"));
@@ -358,10 +359,12 @@ START_TEST(an_island_of_pods_and_spines_loses_a_cable)
 		ck_assert_uint_eq(nominal->regions->sw_core_level[u] == PLAN_ISLAND,
 		    without->regions->sw_core_level[u] == PLAN_ISLAND);
 	netlist_cable(&c.nl, leaf[1], port, sw[1], back, LANE_MBPS);
-	route_composed(&c);
+	route_to_the_end(&c);
 	check_plan(&c, "and back");
-	ck_assert(same_tables(&c, c.plan, nominal));
-	ck_assert(!same_tables(&c, c.plan, without));
+	/* what was composed anew goes back as it came, or where no order is safe waits */
+	stays = c.plan->change.waiting[0] != '\0';
+	ck_assert(same_tables(&c, c.plan, stays ? without : nominal));
+	ck_assert(!same_tables(&c, c.plan, stays ? nominal : without));
 	plan_put(nominal);
 	plan_put(without);
 	composed_fini(&c);

@@ -312,6 +312,8 @@ static void
 expect_nominal(struct plan *nominal, const char *what)
 {
 	check_plan(&c, what);
+	finish_going_back(&c);
+	check_plan(&c, what);
 	if (c.plan->change.waiting[0] == '\0' && c.plan->change.n_kept_old == 0) {
 		ck_assert_msg(
 		    same_tables(&c, c.plan, nominal), "%s: not as before when all is back", what);
@@ -412,7 +414,8 @@ START_TEST(the_join_is_remembered)
 		route();
 		ck_assert_uint_eq(n_refused, 0);
 		ck_assert_int_eq(c.plan->regions->join, p->join);
-		expect_same_refusals(c.plan, nominal);
+		if (c.plan->change.waiting[0] == '\0') /* else they are those of other tables */
+			expect_same_refusals(c.plan, nominal);
 	}
 	n_refused = 0;
 	plan_put(plan_after(c.plan, true)); /* kept */
