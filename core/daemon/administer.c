@@ -104,16 +104,22 @@ begin_view(struct daemon *d, const struct sa_kept *k, struct sa_view *prev, stru
     struct fm_error *err)
 {
 	struct daemon_sms sms = { 0 };
+	struct plan_installed *installed = NULL;
 	struct sa_settings set;
+	size_t n_installed = 0;
 	int rc = 0;
 
 	daemon_sa_settings(d, &set);
 	if (k == NULL && !collect_sms(d, &sms))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for subnet managers");
+	if (rc == 0 && k == NULL && !sweeper_installed(d->sweeper, &installed, &n_installed))
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for what switches hold");
 	if (rc == 0) {
 		struct sa_view_source src = { .inv = sweeper_inventory(d->sweeper),
 			/* shared by count: the SA only reads it */
 			.plan = (struct plan *)(uintptr_t)sweeper_plan(d->sweeper),
+			.installed = installed,
+			.n_installed = n_installed,
 			.set = &set,
 			.sm = sms.sm.item,
 			.n_sms = (uint32_t)sms.sm.n,
@@ -128,6 +134,7 @@ begin_view(struct daemon *d, const struct sa_kept *k, struct sa_view *prev, stru
 		}
 		rc = sa_view_begin(&src, out, err);
 	}
+	free(installed);
 	fm_vec_fini(&sms.sm);
 	return rc;
 }

@@ -144,6 +144,53 @@ apply_fix_block(struct sweeper *s, uint32_t slot, uint32_t block)
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
 }
 
+/* ------------------------------------------------------------ for who answers */
+
+/* Into to, if that is not NULL, as if nothing were known of them; how many. */
+static size_t
+list_in_doubt(const struct sweeper *s, struct plan_installed *to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->inv.switches.n; i++) {
+		const struct inv_node *node = inv_node(&s->inv, s->inv.switches.item[i]);
+
+		FM_EACH_BIT (block, node->lft_doubt, n_blocks(s->plan)) {
+			if (!has_old_row(s, node, (uint32_t)block))
+				continue;
+			if (to != NULL) {
+				to[n].sw = node->sw_index;
+				to[n].block = (uint32_t)block;
+				memset(to[n].bytes, FM_PORT_NONE, sizeof(to[n].bytes));
+			}
+			n++;
+		}
+	}
+	return n;
+}
+
+bool
+sweeper_installed(const struct sweeper *s, struct plan_installed **out, size_t *n)
+{
+	*n = s->plan != NULL && s->plan->tables != NULL ? list_in_doubt(s, NULL) : 0;
+	*out = *n > 0 ? calloc(*n, sizeof(**out)) : NULL;
+	if (*n == 0 || *out == NULL)
+		return *n == 0;
+	(void)list_in_doubt(s, *out);
+	qsort(*out, *n, sizeof(**out), by_block_then_switch);
+	for (size_t i = 0; i < s->writing.held.n; i++) {
+		const struct held_block *h = &s->writing.held.item[i];
+		struct plan_installed key = { .sw = inv_node(&s->inv, h->slot)->sw_index,
+			.block = h->block };
+		struct plan_installed *at =
+		    bsearch(&key, *out, *n, sizeof(key), by_block_then_switch);
+
+		if (at != NULL && h->n > 0)
+			memcpy(at->bytes, h->bytes[0], sizeof(at->bytes));
+	}
+	return true;
+}
+
 /* --------------------------------------------------------------- afterwards */
 
 static bool

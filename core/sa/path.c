@@ -25,7 +25,7 @@ is_routed(const struct sa_view *v, const struct sa_end *e)
 static fm_sw
 leave(const struct sa_view *v, uint16_t dlid, struct sa_hop *hop)
 {
-	const struct fm_tables *t = &v->plan->tables->t;
+	const struct fm_tables *t = &v->tables;
 	const struct fm_fabric *fab = &v->plan->snap->fab;
 	fm_link l;
 
@@ -71,7 +71,7 @@ sa_path_walk(const struct sa_view *v, uint32_t src, uint16_t dlid, struct sa_hop
 	if (dst == FM_NONE || !is_routed(v, from))
 		return false;
 	to = &v->end[dst];
-	sl = tables_sl(&v->plan->tables->t, from->sw, dlid);
+	sl = tables_sl(&v->tables, from->sw, dlid);
 	hop[0] = (struct sa_hop){ .sw = from->sw, .in_port = from->sw_port };
 	for (*n = 1; *n <= SA_MOST_HOPS; (*n)++) {
 		struct sa_hop *at = &hop[*n - 1];
@@ -137,7 +137,7 @@ static bool
 returns(const struct sa_view *v, const struct sa_end *a, uint16_t slid, const struct sa_end *b,
     uint16_t dlid, uint32_t dst)
 {
-	const struct fm_tables *t = &v->plan->tables->t;
+	const struct fm_tables *t = &v->tables;
 	struct path_attr attr;
 
 	if (!carries(v, dst, slid, &attr))
@@ -163,7 +163,7 @@ sa_path_find(
 	}
 	if (!carries(v, src, dlid, &out->attr))
 		return false;
-	out->sl = tables_sl(&v->plan->tables->t, a->sw, dlid);
+	out->sl = tables_sl(&v->tables, a->sw, dlid);
 	out->reversible = returns(v, a, slid, b, dlid, dst);
 	return true;
 }

@@ -68,7 +68,7 @@ uint16_t
 sa_get_lfts(struct sa_query *q)
 {
 	const struct sa_view *v = q->view;
-	const struct fm_tables *t = v->plan != NULL ? &v->plan->tables->t : NULL;
+	const struct fm_tables *t = v->plan != NULL ? &v->tables : NULL;
 	uint32_t i, last;
 
 	sa_ends_asked(q, SA_BIT(0), q->want.lft.lid, &i, &last);

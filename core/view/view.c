@@ -374,7 +374,7 @@ take_paths(struct sa_view *v, struct sa_view *prev, struct fm_pool *workers, str
 	if (v->plan == NULL)
 		return 0;
 	fab = &v->plan->snap->fab;
-	v->levels = tables_has_levels(fab, &v->plan->tables->t);
+	v->levels = tables_has_levels(fab, &v->tables);
 	v->link_attr = in.link_attr = fm_arena_array(&v->mem, fab->n_links + 1, uint8_t);
 	v->end_attr = in.end_attr = fm_arena_array(&v->mem, fab->n_ends + 1, uint8_t);
 	v->sw_node = in.slot = fm_arena_array(&v->mem, fab->n_switches + 1, fm_sw);
@@ -450,6 +450,37 @@ take_parts(struct sa_view *v, const struct sa_view_source *src)
 		v->plan = plan_get(src->plan);
 }
 
+/* A row of its own for each switch that holds something else than the plan says. */
+static bool
+take_tables(struct sa_view *v, const struct sa_view_source *src)
+{
+	uint32_t n_switches = v->plan != NULL ? v->plan->snap->fab.n_switches : 0;
+	uint8_t *const *planned = v->plan != NULL ? v->plan->tables->t.lft : NULL;
+	uint8_t **row;
+
+	if (v->plan == NULL)
+		return true;
+	v->tables = v->plan->tables->t;
+	if (src->n_installed == 0)
+		return true;
+	v->tables.lft = row = fm_arena_array(&v->mem, n_switches + 1, uint8_t *);
+	if (row == NULL)
+		return false;
+	memcpy(row, planned, n_switches * sizeof(*row));
+	for (size_t i = 0; i < src->n_installed; i++) {
+		const struct plan_installed *b = &src->installed[i];
+
+		if (row[b->sw] == planned[b->sw]) {
+			row[b->sw] = fm_arena_array(&v->mem, v->tables.lft_stride, uint8_t);
+			if (row[b->sw] == NULL)
+				return false;
+			memcpy(row[b->sw], planned[b->sw], v->tables.lft_stride);
+		}
+		memcpy(row[b->sw] + (size_t)b->block * ROWS_BLOCK_LIDS, b->bytes, ROWS_BLOCK_LIDS);
+	}
+	return true;
+}
+
 int
 sa_view_begin(const struct sa_view_source *src, struct sa_view **out, struct fm_error *err)
 {
@@ -460,7 +491,8 @@ sa_view_begin(const struct sa_view_source *src, struct sa_view **out, struct fm_
 	atomic_init(&v->refs, 1);
 	fm_arena_init(&v->mem, SIZE_MAX);
 	take_parts(v, src);
-	if (!take_settings(v, src) || !take_nodes(v, src) || !take_sms(v, src)) {
+	if (!take_settings(v, src) || !take_nodes(v, src) || !take_sms(v, src) ||
+	    !take_tables(v, src)) {
 		sa_view_put(v);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for what the SA answers from");
 	}

@@ -93,6 +93,7 @@ struct sa_view {
 	struct sa_settings set;
 	bool unverified;	       /* of what was kept over a restart (kept.h) */
 	struct plan *plan;	       /* NULL: no switches, or none routed */
+	struct fm_tables tables;       /* the plan's, less what switches have not taken of it */
 	struct port_pkeys *port_pkeys; /* NULL: all are full members of the default partition */
 	uint32_t local;		       /* node that we sit at, INV_NONE */
 	uint8_t local_port;
@@ -119,6 +120,9 @@ struct sa_view {
 struct sa_view_source {
 	const struct inventory *inv;
 	struct plan *plan; /* committed; NULL: none */
+	/* NULL, or what switches hold in the place of what the plan says */
+	const struct plan_installed *installed; /* [n_installed] */
+	size_t n_installed;
 	const struct sa_settings *set;
 	const struct sa_other_sm *sm;
 	uint32_t n_sms;

@@ -53,13 +53,12 @@ sa_view_sl2vl(const struct sa_view *v, uint32_t node, unsigned in, unsigned out,
 
 	if (snap != NULL && out != 0 && n->sw_index < snap->fab.n_switches)
 		link = snapshot_link_at(snap, n->sw_index, out);
-	if (link == FM_NONE || (t != NULL && v->plan->tables->t.n_vls_used <= 1)) {
+	if (link == FM_NONE || (t != NULL && v->tables.n_vls_used <= 1)) {
 		qos_host_sl2vl(t, v->levels, n_vls, vl);
 		return;
 	}
 	for (uint8_t sl = 0; sl < 16; sl++)
-		vl[sl] =
-		    tables_vl(&snap->fab, &v->plan->tables->t, n->sw_index, (uint8_t)in, link, sl);
+		vl[sl] = tables_vl(&snap->fab, &v->tables, n->sw_index, (uint8_t)in, link, sl);
 }
 
 uint16_t

@@ -63,13 +63,29 @@ mark_entries(const struct plan *now, const struct plan *was, uint64_t *dirty)
 			}
 }
 
+/* Blocks in which a switch holds something else than the plan says. */
+static void
+mark_installed(const struct sa_view *v, uint64_t *dirty)
+{
+	uint8_t *const *holds = v->tables.lft, *const *planned = v->plan->tables->t.lft;
+	uint32_t n_blocks = v->plan->snap->fab.max_lid / ROWS_BLOCK_LIDS + 1;
+
+	if (holds == planned)
+		return;
+	for (fm_sw sw = 0; sw < v->plan->snap->fab.n_switches; sw++)
+		for (uint32_t k = 0; holds[sw] != planned[sw] && k < n_blocks; k++)
+			if (memcmp(holds[sw] + (size_t)k * ROWS_BLOCK_LIDS,
+				planned[sw] + (size_t)k * ROWS_BLOCK_LIDS, ROWS_BLOCK_LIDS) != 0)
+				fm_bit_set(dirty, k);
+}
+
 /* Whatever leaves a switch by this port goes another way than before. */
 static void
-mark_port(const struct plan *now, fm_sw sw, uint8_t port, uint64_t *dirty)
+mark_port(const struct sa_view *v, fm_sw sw, uint8_t port, uint64_t *dirty)
 {
-	const uint8_t *row = now->tables->t.lft[sw];
+	const uint8_t *row = v->tables.lft[sw];
 
-	for (uint32_t lid = 0; lid <= now->snap->fab.max_lid; lid++)
+	for (uint32_t lid = 0; lid <= v->plan->snap->fab.max_lid; lid++)
 		if (row[lid] == port)
 			fm_bit_set(dirty, lid / ROWS_BLOCK_LIDS);
 }
@@ -102,7 +118,7 @@ mark_links(const struct sa_view *v, const struct sa_view *prev, uint64_t *dirty)
 		for (unsigned p = 1; p <= a->sw_n_ports[sw]; p++)
 			if (behind(v, snapshot_link_at(v->plan->snap, sw, p)) !=
 			    behind(prev, snapshot_link_at(prev->plan->snap, sw, p)))
-				mark_port(v->plan, sw, (uint8_t)p, dirty);
+				mark_port(v, sw, (uint8_t)p, dirty);
 	}
 }
 
@@ -133,7 +149,7 @@ sa_view_build_rows(
 	const struct fm_fabric *fab = &v->plan->snap->fab;
 	uint64_t dirty[DIRTY_WORDS] = { 0 };
 	struct rows_request q = { .fab = fab,
-		.tables = &v->plan->tables->t,
+		.tables = &v->tables,
 		.attrs = v->attr,
 		.n_attrs = v->n_attrs,
 		.link_attr = v->link_attr,
@@ -142,6 +158,8 @@ sa_view_build_rows(
 	if (!may_share_rows(v, prev))
 		return rows_build(&q, workers, &v->rows, err);
 	mark_entries(v->plan, prev->plan, dirty);
+	mark_installed(v, dirty);
+	mark_installed(prev, dirty);
 	mark_links(v, prev, dirty);
 	mark_owners(v, prev, dirty);
 	if (fab->max_lid == prev->plan->snap->fab.max_lid &&

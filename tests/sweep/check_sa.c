@@ -233,6 +233,71 @@ START_TEST(paths_are_those_of_the_switches)
 }
 END_TEST
 
+/* From each CA to each other the SA tells a path exactly where packets arrive.  How many do not. */
+static unsigned
+expect_paths_where_packets_arrive(void)
+{
+	const struct sa_view *v = sa.slot.view;
+	struct sa_path_record want = { 0 };
+	unsigned n_lost = 0;
+
+	for (uint32_t e = 0; e < v->n_ends; e++)
+		for (uint32_t d = 0; d < v->n_ends; d++) {
+			struct sim_way way;
+			unsigned port;
+			uint32_t node = place_of(v->end[e].guid, &port);
+			bool arrives, is_told;
+
+			if (e == d || v->end[e].is_switch || v->end[d].is_switch)
+				continue;
+			want.slid = v->end[e].lid;
+			want.dlid = v->end[d].lid;
+			arrives = sim_walk(
+			    rig.sim, (struct sim_place){ node, (uint8_t)port }, want.dlid, &way);
+			is_told = sa_rig_ask(&sa, SA_GET_TABLE, SA_PATH_RECORD,
+				      SA_PR_SLID | SA_PR_DLID, &want) == SA_OK &&
+			    sa_rig_n(&sa) > 0;
+			ck_assert_msg(is_told == arrives, "LID %u to %u %s, and the SA says %s",
+			    want.slid, want.dlid, arrives ? "arrives" : "is lost",
+			    is_told ? "a path" : "none");
+			n_lost += !arrives;
+		}
+	return n_lost;
+}
+
+static void
+refuse_all(bool refuse)
+{
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		sim_fabric(rig.sim)->nodes[i].refuses = refuse && is_switch(i);
+}
+
+/* Switches that take no entries are told of as they are, not as they are to be. */
+START_TEST(paths_of_switches_that_refuse)
+{
+	unsigned n_lost = 0;
+	struct fm_rng rng;
+
+	bring_up(&fabrics[_i]);
+	fm_rng_seed(&rng, 5);
+	refuse_all(true);
+	for (int round = 0; round < 2; round++) {
+		rig_lose_a_cable(&rig, &rng);
+		rig_let_pass(&rig, 100);
+		rig_run(&rig, SWEEP_HEAVY);
+		ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+		sa_rig_publish(&sa);
+		n_lost += expect_paths_where_packets_arrive();
+	}
+	ck_assert_uint_gt(n_lost, 0);
+	refuse_all(false);
+	rig_run(&rig, SWEEP_HEAVY);
+	sa_rig_publish(&sa);
+	ck_assert_uint_eq(expect_paths_where_packets_arrive(), 0);
+	tear_down();
+}
+END_TEST
+
 /* Sources without rows are walked: a switch without hosts to everybody. */
 START_TEST(paths_from_switches)
 {
@@ -1440,6 +1505,7 @@ main(void)
 
 	suite_add_tcase(s, tc);
 	tcase_add_loop_test(tc, paths_are_those_of_the_switches, 0, N_OF(fabrics));
+	tcase_add_loop_test(tc, paths_of_switches_that_refuse, 0, N_OF(fabrics));
 	tcase_add_test(tc, paths_from_switches);
 	tcase_add_test(tc, paths_between_switches);
 	tcase_add_test(tc, rates_that_hosts_know);

@@ -57,6 +57,8 @@ sa_rig_publish(struct sa_rig *s)
 {
 	struct sa_view *prev = sa_slot_get(&s->slot), *v = NULL;
 	struct sa_other_sm us = { .lid = s->from.lid };
+	struct plan_installed *installed;
+	size_t n_installed;
 	struct sa_view_source src = { .inv = sweeper_inventory(s->rig->sweeper),
 		.plan = (struct plan *)(uintptr_t)sweeper_plan(s->rig->sweeper),
 		.set = &s->set,
@@ -66,10 +68,14 @@ sa_rig_publish(struct sa_rig *s)
 		.prev = prev };
 	struct fm_error err = { 0 };
 
+	ck_assert(sweeper_installed(s->rig->sweeper, &installed, &n_installed));
+	src.installed = installed;
+	src.n_installed = n_installed;
 	sweeper_own_sm(s->rig->sweeper, &us.info);
 	ck_assert_msg(sa_view_begin(&src, &v, &err) == 0, "%s", err.msg);
 	ck_assert_msg(sa_view_finish(v, prev, NULL, &err) == 0, "%s", err.msg);
 	sa_slot_set(&s->slot, v);
+	free(installed);
 	sa_view_put(prev);
 }
 
