@@ -16,8 +16,8 @@
 
 enum pace {
 	AT_A_RATE,
-	ONE_NODE, /* `hurried`, from the turn's place on */
-	REBOOTED, /* the forwarding table of `hurried`, beside the turn */
+	ONE_NODE,  /* `hurried`, from the turn's place on */
+	ONE_TABLE, /* the forwarding table of `hurried`, beside the turn */
 	ALL
 };
 
@@ -33,8 +33,8 @@ struct audit {
 	uint32_t hurried; /* slot */
 	uint32_t again;	  /* slot of the first node to be read again; INV_NONE: none */
 	struct place next;
-	struct place resume;	   /* REBOOTED: where the turn goes on */
-	FM_VEC(uint32_t) rebooted; /* slots, some perhaps twice */
+	struct place resume;	   /* ONE_TABLE: where the turn goes on */
+	FM_VEC(uint32_t) tables;   /* to be read so: slots, some perhaps twice */
 	uint32_t under_way;
 	int64_t every_ms; /* the turn of now: conf_sweep.audit_ms when it began */
 	/* When those under way were asked: number of the last sweep, Sets of what is written
@@ -62,7 +62,7 @@ audit_free(struct sweeper *s)
 	if (s->audit == NULL)
 		return;
 	found_fini(&s->audit->found);
-	fm_vec_fini(&s->audit->rebooted);
+	fm_vec_fini(&s->audit->tables);
 }
 
 /* ------------------------------------------------------------------- when */
@@ -74,7 +74,7 @@ is_ours(const struct sweeper *s)
 	return sweeper_was_up(s) && s->p.ha->state == WIRE_SM_MASTER && !s->set.dry_run &&
 	    s->plan != NULL && s->plan->tables != NULL &&
 	    (s->set.sweep.audit_ms > 0 || s->audit->asked || s->audit->pace == ALL ||
-		s->audit->pace == REBOOTED || s->audit->rebooted.n > 0);
+		s->audit->pace == ONE_TABLE || s->audit->tables.n > 0);
 }
 
 /* No sweep runs or begins, and nothing is being written. */
@@ -139,7 +139,7 @@ n_places(const struct sweeper *s, uint64_t *at)
 static bool
 is_past_hurried(const struct audit *a)
 {
-	return (a->pace == ONE_NODE || a->pace == REBOOTED) && a->next.slot > a->hurried;
+	return (a->pace == ONE_NODE || a->pace == ONE_TABLE) && a->next.slot > a->hurried;
 }
 
 /* The next place that has a look; false: there is none before the end of what is to be read now. */
@@ -148,7 +148,7 @@ take_place(struct sweeper *s, struct place *out, struct look *l)
 {
 	struct audit *a = s->audit;
 	struct place *p = &a->next;
-	unsigned n_kinds = a->pace == REBOOTED ? LOOK_LFT + 1 : N_LOOK_KINDS;
+	unsigned n_kinds = a->pace == ONE_TABLE ? LOOK_LFT + 1 : N_LOOK_KINDS;
 
 	while (p->slot < s->inv.nodes.n && !is_past_hurried(a)) {
 		if (p->kind >= n_kinds || !takes_part(s, p->slot)) {
@@ -317,7 +317,7 @@ settle(struct sweeper *s)
 	struct audit *a = s->audit;
 	uint64_t n_blocks = a->found.blocks.n;
 
-	if (a->pace == REBOOTED)
+	if (a->pace == ONE_TABLE)
 		a->next = a->resume;
 	if (a->pace != ALL)
 		a->pace = AT_A_RATE;
@@ -343,12 +343,12 @@ is_anew(const struct sweeper *s)
 }
 
 static void
-begin_rebooted(struct audit *a)
+begin_table(struct audit *a)
 {
 	a->resume = a->next;
-	a->hurried = a->rebooted.item[--a->rebooted.n];
+	a->hurried = a->tables.item[--a->tables.n];
 	a->next = (struct place){ .slot = a->hurried };
-	a->pace = REBOOTED;
+	a->pace = ONE_TABLE;
 }
 
 /* Nobody is asked: those whose answers did not count first. */
@@ -364,8 +364,8 @@ set_out(struct sweeper *s)
 		a->next = (struct place){ .slot = a->again };
 		a->again = INV_NONE;
 	}
-	if (a->pace == AT_A_RATE && a->rebooted.n > 0)
-		begin_rebooted(a);
+	if (a->pace == AT_A_RATE && a->tables.n > 0)
+		begin_table(a);
 	a->sweep = s->report.number;
 	a->n_sets = n_sets_between(s);
 	if (a->pace == AT_A_RATE && sweeper_clock_ms(s) >= a->batch_ms)
@@ -396,7 +396,7 @@ stand_by(struct audit *a)
 	a->now.number = a->last.number;
 	a->pace = AT_A_RATE;
 	a->asked = false;
-	a->rebooted.n = 0;
+	a->tables.n = 0;
 	found_drop(&a->found, 0);
 }
 
@@ -430,15 +430,15 @@ audit_due_ms(const struct sweeper *s)
 
 	if (!is_ours(s) || a->under_way > 0)
 		return INT64_MAX;
-	return is_anew(s) || a->pace != AT_A_RATE || a->rebooted.n > 0 ? LONG_AGO_MS : a->batch_ms;
+	return is_anew(s) || a->pace != AT_A_RATE || a->tables.n > 0 ? LONG_AGO_MS : a->batch_ms;
 }
 
 /* ---------------------------------------------------------------- for others */
 
 void
-audit_rebooted(struct sweeper *s, uint32_t slot)
+audit_table(struct sweeper *s, uint32_t slot)
 {
-	(void)fm_vec_push(&s->audit->rebooted, slot); /* else the next turn finds it */
+	(void)fm_vec_push(&s->audit->tables, slot); /* else the next turn finds it */
 }
 
 uint64_t

@@ -8,9 +8,10 @@
  *	at a rate	one turn over all nodes takes conf_sweep.audit_ms; so many Gets a second
  *			at most, in batches, so that a fabric at rest is not woken for each
  *	one node	where an answer is not what fmd believes, the node is read again at once
- *	a reboot	the forwarding table of a switch that lost its power is read when it is
- *			written, with audit_ms 0, too: it counts as empty, and may have taken Sets
- *			before its loss was seen
+ *	one table	the forwarding table of a switch is read at once, with audit_ms 0, too:
+ *			when one that lost its power has been written, for it counts as empty and
+ *			may have taken Sets before its loss was seen; and where fmctl verify
+ *			--readback has met entries that are not the plan's
  *	all		when that is asked for (fmctl sweep --tables)
  *
  * An answer counts only if nothing was written and no sweep has begun since its question: else the
@@ -52,8 +53,8 @@ bool audit_step(struct sweeper *s);
  * never.  O(1) */
 int64_t audit_due_ms(const struct sweeper *s);
 
-/* The switch of this slot lost its power, and fmd takes it for empty. */
-void audit_rebooted(struct sweeper *s, uint32_t slot);
+/* The forwarding table of the switch of this slot may hold what fmd does not know of. */
+void audit_table(struct sweeper *s, uint32_t slot);
 
 /* A turn over all nodes begins as soon as no sweep runs, as fast as they answer; its number. */
 uint64_t sweeper_audit(struct sweeper *s);

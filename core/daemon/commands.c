@@ -461,8 +461,10 @@ run_verify(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	}
 	answer = readback_json(d->readback);
 	if (readback_is_done(d->readback)) {
+		readback_mend(d->readback, d->sweeper);
 		readback_free(d->readback);
 		d->readback = NULL;
+		daemon_wake(d);
 	}
 	return hand_out(with_well(d, answer), result, err);
 }

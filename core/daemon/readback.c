@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/audit/audit.h"
 #include "core/text/json_text.h"
 #include "core/wire/wire.h"
 #include "lib/error.h"
@@ -25,6 +26,7 @@ struct readback {
 	uint8_t *bytes;	     /* [n_switches][lft_stride] */
 	uint8_t **row;	     /* [n_switches] */
 	bool *gone, *silent; /* [n_switches] not there any more; does not answer */
+	bool *differs;	     /* [n_switches] the judge's, good when done */
 	uint32_t n_blocks;   /* of a switch */
 	fm_sw next_sw;
 	uint32_t next_block;
@@ -55,6 +57,7 @@ put(struct readback *r)
 	free(r->row);
 	free(r->gone);
 	free(r->silent);
+	free(r->differs);
 	free(r);
 }
 
@@ -76,7 +79,8 @@ compare(struct readback *r)
 		for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
 			r->n_differ +=
 			    fab->lid_end[lid] != FM_NONE && r->row[sw][lid] != want->lft[sw][lid];
-		r->n_differ_switches += r->n_differ != before;
+		r->differs[sw] = r->n_differ != before;
+		r->n_differ_switches += r->differs[sw];
 	}
 }
 
@@ -212,7 +216,9 @@ readback_start(struct txn_engine *txn, const struct inventory *inv, struct plan 
 	r->row = calloc(fab->n_switches + 1, sizeof(*r->row));
 	r->gone = calloc(fab->n_switches + 1, sizeof(*r->gone));
 	r->silent = calloc(fab->n_switches + 1, sizeof(*r->silent));
-	if (r->bytes == NULL || r->row == NULL || r->gone == NULL || r->silent == NULL) {
+	r->differs = calloc(fab->n_switches + 1, sizeof(*r->differs));
+	if (r->bytes == NULL || r->row == NULL || r->gone == NULL || r->silent == NULL ||
+	    r->differs == NULL) {
 		fm_fail(err, FM_E_RESOURCE, "out of memory for tables");
 		put(r);
 		return NULL;
@@ -245,6 +251,19 @@ bool
 readback_is_done(const struct readback *r)
 {
 	return atomic_load(&r->done);
+}
+
+void
+readback_mend(const struct readback *r, struct sweeper *s)
+{
+	const struct fm_fabric *fab = &r->plan->snap->fab;
+
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		uint32_t slot = r->differs[sw] ? inv_find(r->inv, fab->sw_guid[sw]) : INV_NONE;
+
+		if (slot != INV_NONE)
+			audit_table(s, slot);
+	}
 }
 
 /* Those that did not answer, by name. */

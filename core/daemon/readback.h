@@ -20,6 +20,7 @@
 #include "core/inventory/inventory.h"
 
 struct readback;
+struct sweeper;
 
 /* plan is shared; txn and inv are borrowed until readback_free().  NULL with err. */
 struct readback *readback_start(struct txn_engine *txn, const struct inventory *inv,
@@ -28,6 +29,9 @@ struct readback *readback_start(struct txn_engine *txn, const struct inventory *
 void readback_free(struct readback *r);
 
 bool readback_is_done(const struct readback *r);
+/* It is done: the audit reads the tables that differ once more, tells what does, and has it written
+ * (core/audit/audit.h). */
+void readback_mend(const struct readback *r, struct sweeper *s);
 /* {"state": "reading", "blocks": ..} or "judging", or "done" with what was found. */
 json_t *readback_json(const struct readback *r);
 

@@ -60,7 +60,7 @@ note_reboot(struct sweeper *s, uint32_t slot)
 	n->sw_refused = 0;
 	forget_ports(n);
 	if (n->ports[0].info.lid != 0)
-		audit_rebooted(s, slot);
+		audit_table(s, slot);
 }
 
 bool

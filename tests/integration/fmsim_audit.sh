@@ -60,6 +60,13 @@ printf 'audit = 0s\n' >"$dir/fmd.conf"
 exits 0 reload --wait
 spoil 255
 exits 3 verify --readback
+says "^differ  *[1-9][0-9]* entries, of 1 switches, from the plan$" "reads them once more, and writes what differs"
+until_true told 3
+until_true whole
+exits 0 verify --readback
+echo "ok: what verify --readback has met is written again"
+
+spoil 255
 fmctl sweep --tables --json >"$dir/answer" || fail "sweep --tables: $(cat "$dir/answer")"
 says '"blocks_that_differ": 1,\?$' '"nodes_that_differ": 1,\?$' '"says": "what differs is written again"'
 [ "$(lost)" = 0 ] || fail "$(lost) hosts are not reached"

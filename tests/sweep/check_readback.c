@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * check_readback - tables are read out of switches and judged: what was changed
- * behind our back is counted, a loop is found, silence is told, and who gives up
- * half-way leaves nothing behind.
+ * behind our back is counted, a loop is found, silence is told, what differs is written
+ * again, and who gives up half-way leaves nothing behind.
  */
 #include <check.h>
+#include <string.h>
 
 #include "core/daemon/readback.h"
 #include "lab/sim/fabric.h"
@@ -12,6 +13,7 @@
 #include "tests/sweep/rig.h"
 
 static struct rig rig;
+static bool mends; /* what differs is written again */
 static const struct verify_request how = { .n_vls = 8 };
 
 static void
@@ -45,6 +47,8 @@ finish(struct readback *r)
 	ck_assert_int_eq(txn_drain(rig.txn, NULL, NULL, &err), 0);
 	while (!readback_is_done(r))
 		;
+	if (mends)
+		readback_mend(r, rig.sweeper);
 	o = readback_json(r);
 	ck_assert_ptr_nonnull(o);
 	ck_assert_str_eq(json_string_value(json_object_get(o, "state")), "done");
@@ -118,6 +122,32 @@ START_TEST(changed_behind_our_back)
 }
 END_TEST
 
+/* What a switch has lost is written again, with no turn of the audit. */
+START_TEST(what_differs_is_written)
+{
+	uint16_t lid;
+	uint32_t spine;
+
+	rig.set.sweep.audit_ms = 0;
+	bring_up();
+	lid = rig_host_lid(&rig, 5);
+	spine = find_switch("spine-1");
+	mends = true;
+	sim_fabric(rig.sim)->nodes[spine].lft.item[lid] = 255;
+	json_decref(finish(begin()));
+	rig_let_pass(&rig, 1000);
+	ck_assert_uint_ne(sim_lft(rig.sim, spine, lid), 255);
+	ck_assert_ptr_nonnull(strstr(rig_log, "holds something else than fmd has written: 1 block "
+					      "of its forwarding table; it is written again"));
+	rig_log_clear();
+	json_decref(finish(begin()));
+	rig_let_pass(&rig, 1000);
+	ck_assert_str_eq(rig_log, "");
+	mends = false;
+	rig_fini(&rig);
+}
+END_TEST
+
 START_TEST(a_silent_switch)
 {
 	json_t *o;
@@ -154,6 +184,7 @@ main(void)
 	suite_add_tcase(s, tc);
 	tcase_add_test(tc, as_written);
 	tcase_add_test(tc, changed_behind_our_back);
+	tcase_add_test(tc, what_differs_is_written);
 	tcase_add_test(tc, a_silent_switch);
 	tcase_add_test(tc, given_up);
 	return run_suite(s);
