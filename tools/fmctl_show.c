@@ -530,8 +530,9 @@ fmctl_show_verdict(const struct ask *a, const json_t *v, FILE *out)
 		    fmctl_number(v, "entries_that_differ"),
 		    fmctl_number(v, "switches_that_differ"));
 		if (fmctl_number(v, "switches_that_differ") > 0)
-			fprintf(out, "            a master reads them once more, and writes what "
-				     "differs then\n");
+			fprintf(out,
+			    "            a master reads them once more, and writes what "
+			    "differs then\n");
 		show_silent(v, out);
 	}
 	fprintf(out, "pairs       %" I " with a path, %" I " without\n", pairs, cut);

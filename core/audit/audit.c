@@ -33,8 +33,8 @@ struct audit {
 	uint32_t hurried; /* slot */
 	uint32_t again;	  /* slot of the first node to be read again; INV_NONE: none */
 	struct place next;
-	struct place resume;	   /* ONE_TABLE: where the turn goes on */
-	FM_VEC(uint32_t) tables;   /* to be read so: slots, some perhaps twice */
+	struct place resume;	 /* ONE_TABLE: where the turn goes on */
+	FM_VEC(uint32_t) tables; /* to be read so: slots, some perhaps twice */
 	uint32_t under_way;
 	int64_t every_ms; /* the turn of now: conf_sweep.audit_ms when it began */
 	/* When those under way were asked: number of the last sweep, Sets of what is written

@@ -298,8 +298,8 @@ static const struct conf_row rows[] = {
 	    "there is nothing to check, and each host would cost a Get; a file of the one line "
 	    "\"Default=0x7fff, ipoib : ALL=full, SELF=full;\" turns it on."),
 	BOOL(NULL, "allow_both_pkeys", partitions.allow_both, "no",
-	    "A port may be full and limited member of one partition; else the last rule for it "
-	    "counts, and \"both\" is full."),
+	    "A port may be full and limited member of one partition, by the membership \"both\", "
+	    "which is full without this. The last rule for a port counts."),
 	BOOL(NULL, "keep_pkey_indexes", partitions.keep_indexes, "yes",
 	    "P_Keys that stay in a port's table keep their index, which queue pairs name them "
 	    "by."),

@@ -3,8 +3,8 @@
  * core/subnet/partitions.c - which keys a port has.
  *
  * Rules name ports by GUID or by a word (ALL, ALL_CAS, SELF, ...).  Of all
- * rules of a partition that name a port the last one counts; with
- * allow_both_pkeys they add up.  So a partition keeps one rule a word, and one
+ * rules of a partition that name a port the last one counts, as in OpenSM with
+ * allow_both_pkeys and without.  So a partition keeps one rule a word, and one
  * a GUID: rules by GUID of all partitions are one sorted array, in which a
  * port finds its own by bisection.
  *
@@ -26,7 +26,7 @@
 #define TOLD_MAX 8 /* ports named in warnings of one kind */
 
 struct partitions *
-partitions_new(const struct part_options *o, uint8_t others)
+partitions_new(uint8_t others)
 {
 	struct partitions *p = calloc(1, sizeof(*p));
 	struct part_def def = { .part = { .name = "Default", .pkey = PKEY_DEFAULT } };
@@ -35,7 +35,6 @@ partitions_new(const struct part_options *o, uint8_t others)
 		return NULL;
 	fm_arena_init(&p->mem, SIZE_MAX);
 	atomic_init(&p->refs, 1);
-	p->both_keys = o->both_keys;
 	p->others = others;
 	if (fm_vec_push(&p->defs, def))
 		return p;
@@ -89,20 +88,10 @@ by_guid(const void *a, const void *b)
 	return x->rule.seq < y->rule.seq ? -1 : x->rule.seq > y->rule.seq;
 }
 
-/* A later rule takes the place of an earlier one, or adds to it. */
-static void
-join_rule(const struct partitions *p, struct part_rule *to, const struct part_rule *rule)
+static struct part_rule
+later(struct part_rule a, struct part_rule b)
 {
-	if (rule->seq == 0)
-		return;
-	if (p->both_keys)
-		to->member |= rule->member;
-	else if (rule->seq > to->seq)
-		to->member = rule->member;
-	if (rule->seq > to->seq) {
-		to->seq = rule->seq;
-		to->line = rule->line;
-	}
+	return b.seq > a.seq ? b : a;
 }
 
 static bool
@@ -130,19 +119,24 @@ sort_defs(struct partitions *p)
 	return true;
 }
 
-/* Of one port both memberships stand there, and it can have one: few of them are told. */
+static const char *
+member_word(uint8_t member)
+{
+	return member == PART_BOTH ? "full and limited" : member == PART_FULL ? "full" : "limited";
+}
+
+/* Of one port two memberships stand there, and the last one counts: few of them are told. */
 static void
 warn_of_two(const struct partitions *p, const struct part_guid_rule *a,
     const struct part_guid_rule *b, uint32_t *n_told)
 {
-	if (p->both_keys || a->rule.member == b->rule.member || (*n_told)++ >= TOLD_MAX)
+	if (a->rule.member == b->rule.member || (*n_told)++ >= TOLD_MAX)
 		return;
 	log_warn("partitions",
 	    "port 0x%016" PRIx64 " is a %s member of partition 0x%04x by line %u and a %s one by "
 	    "line %u: the last one counts",
-	    a->guid, a->rule.member == PART_FULL ? "full" : "limited",
-	    p->defs.item[a->def].part.pkey, a->rule.line,
-	    b->rule.member == PART_FULL ? "full" : "limited", b->rule.line);
+	    a->guid, member_word(a->rule.member), p->defs.item[a->def].part.pkey, a->rule.line,
+	    member_word(b->rule.member), b->rule.line);
 }
 
 static void
@@ -159,7 +153,7 @@ sort_guids(struct partitions *p)
 
 		if (r->guid == last->guid && r->def == last->def) {
 			warn_of_two(p, last, r, &n_told);
-			join_rule(p, &last->rule, &r->rule);
+			last->rule = r->rule;
 		} else {
 			p->guids.item[++n] = *r;
 		}
@@ -191,7 +185,7 @@ mark_groups(const struct partitions *p, uint64_t mark)
 static uint64_t
 make_mark(const struct partitions *p)
 {
-	uint64_t mark = mix(p->others, p->both_keys);
+	uint64_t mark = mix(p->others, 0);
 
 	for (size_t i = 0; i < p->defs.n; i++) {
 		const struct part_def *d = &p->defs.item[i];
@@ -241,19 +235,17 @@ member_of(const struct partitions *p, const struct part_def *d, const struct par
 	static const enum part_word of_kind[] = { [PART_CA] = WORD_ALL_CAS,
 		[PART_SWITCH] = WORD_ALL_SWITCHES,
 		[PART_ROUTER] = WORD_ALL_ROUTERS };
-	struct part_rule sum = { 0 };
+	struct part_rule last = later(d->word[WORD_ALL], d->word[of_kind[port->kind]]);
 
-	join_rule(p, &sum, &d->word[WORD_ALL]);
-	join_rule(p, &sum, &d->word[of_kind[port->kind]]);
 	if (port->self)
-		join_rule(p, &sum, &d->word[WORD_SELF]);
+		last = later(last, d->word[WORD_SELF]);
 	if (by_its_guid != NULL)
-		join_rule(p, &sum, by_its_guid);
+		last = later(last, *by_its_guid);
 	if (d->part.pkey != PKEY_DEFAULT)
-		return sum.member;
+		return last.member;
 	if (port->self)
-		return p->both_keys ? sum.member | PART_FULL : PART_FULL;
-	return sum.member != 0 ? sum.member : p->others;
+		return last.member == PART_BOTH ? PART_BOTH : PART_FULL;
+	return last.member != 0 ? last.member : p->others;
 }
 
 size_t

@@ -47,7 +47,6 @@ struct part_guid_rule {
 struct partitions {
 	atomic_uint refs;
 	struct fm_arena mem; /* names and arrays */
-	bool both_keys;
 	uint8_t others; /* enum part_member in the default partition of whom no rule names */
 	uint64_t mark;
 	FM_VEC(struct part_def) defs;	     /* by rising P_Key once sealed */
@@ -57,7 +56,7 @@ struct partitions {
 };
 
 /* Empty but for the default partition; NULL when memory is out. */
-struct partitions *partitions_new(const struct part_options *o, uint8_t others);
+struct partitions *partitions_new(uint8_t others);
 /* Sort, join and number: from now on immutable.  False when memory is out. */
 bool partitions_seal(struct partitions *p);
 

@@ -339,9 +339,7 @@ static const char *const words[N_PART_WORDS] = { [WORD_ALL] = "ALL",
 static void
 set_rule(struct part_reader *r, struct part_rule *rule, uint8_t member)
 {
-	rule->member = r->options->both_keys ? rule->member | member : member;
-	rule->seq = ++r->seq;
-	rule->line = r->at.line;
+	*rule = (struct part_rule){ .seq = ++r->seq, .member = member, .line = r->at.line };
 }
 
 static int
@@ -656,7 +654,7 @@ partitions_parse(const char *path, const char *bytes, size_t n_bytes, const stru
 {
 	struct part_reader r = { .at = { .path = path, .err = err, .all = all },
 		.options = o,
-		.p = partitions_new(o, PART_LIMITED) };
+		.p = partitions_new(PART_LIMITED) };
 	int rc = begin(&r);
 
 	return finish(&r, rc != 0 ? rc : read_file(&r, bytes, n_bytes), out);
@@ -669,7 +667,7 @@ partitions_default(
 	struct part_reader r = { .at = { .path = "partitions", .err = err },
 		.options = o,
 		.flags = { .rate = RATE_10_GBPS, .mtu = MTU_2048 },
-		.p = partitions_new(o, PART_FULL) };
+		.p = partitions_new(PART_FULL) };
 	int rc = begin(&r);
 
 	if (rc == 0)

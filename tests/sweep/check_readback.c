@@ -137,8 +137,9 @@ START_TEST(what_differs_is_written)
 	json_decref(finish(begin()));
 	rig_let_pass(&rig, 1000);
 	ck_assert_uint_ne(sim_lft(rig.sim, spine, lid), 255);
-	ck_assert_ptr_nonnull(strstr(rig_log, "holds something else than fmd has written: 1 block "
-					      "of its forwarding table; it is written again"));
+	ck_assert_ptr_nonnull(strstr(rig_log,
+	    "holds something else than fmd has written: 1 block "
+	    "of its forwarding table; it is written again"));
 	rig_log_clear();
 	json_decref(finish(begin()));
 	rig_let_pass(&rig, 1000);

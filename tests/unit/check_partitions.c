@@ -111,8 +111,15 @@ static const struct member_case {
 	{ "A=1 : ALL=both, 0x12=limited;", false,
 	    "8001 ffff|0001 7fff|8001 7fff|8001 7fff|8001 7fff" },
 	{ "A=1 : ALL=both; B=2 : 0x12=limited, 0x12=full; C=3 : 0x13;", true,
-	    "8001 0001 ffff|8001 0001 8002 0002 7fff|8001 0001 0003 7fff|8001 0001 7fff|"
+	    "8001 0001 ffff|8001 0001 8002 7fff|8001 0001 0003 7fff|8001 0001 7fff|"
 	    "8001 0001 7fff" },
+	/* by opensm 3.3.23 on ibsim: the last rule counts there, too */
+	{ "Default=0x7fff : ALL=limited, SELF=full; A=1 : ALL=both, 0x12=limited, 0x13=full; B=2 : "
+	  "0x12=full, 0x12=both, 0x13=both; B=2 : 0x13=limited;",
+	    true,
+	    "8001 0001 ffff|0001 8002 0002 7fff|8001 0002 7fff|8001 0001 7fff|8001 0001 7fff" },
+	{ "Default=0x7fff : ALL=limited, SELF=both;", true, "ffff 7fff|7fff|7fff|7fff|7fff" },
+	{ "Default=0x7fff : ALL=limited;", true, "ffff|7fff|7fff|7fff|7fff" },
 };
 
 START_TEST(test_members)
@@ -148,6 +155,17 @@ START_TEST(test_odd)
 {
 	partitions_put(read_text(odd[_i].text, &(struct part_options){ 0 }));
 	ck_assert_str_eq(heard, odd[_i].said);
+}
+END_TEST
+
+/* Where a port can have both keys, the last rule still counts, and that is said. */
+START_TEST(test_odd_of_both)
+{
+	partitions_put(read_text(
+	    "A=1 : 0x12=both,\n0x12=limited;", &(struct part_options){ .both_keys = true }));
+	ck_assert_str_eq(heard,
+	    "port 0x0000000000000012 is a full and limited member of partition 0x0001 by line 1 "
+	    "and a limited one by line 2: the last one counts\n");
 }
 END_TEST
 
@@ -557,6 +575,7 @@ main(void)
 	LOOP(test_members, members);
 	tcase_add_test(t, test_without_a_file);
 	tcase_add_loop_test(t, test_odd, 0, sizeof(odd) / sizeof(odd[0]));
+	tcase_add_test(t, test_odd_of_both);
 	tcase_add_test(t, test_many);
 	tcase_add_test(t, test_list);
 	LOOP(test_groups, groups);
