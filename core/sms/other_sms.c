@@ -17,10 +17,8 @@
 
 /* ------------------------------------------------------------------ who is there */
 
-/* The master that we have stood by for, and that has left so many polls unanswered: it is not asked
- * once more before we rule. */
-static bool
-is_dead(const struct sweeper *s, uint32_t node, uint8_t port)
+bool
+sms_is_dead(const struct sweeper *s, uint32_t node, uint8_t port)
 {
 	const struct ha *h = s->p.ha;
 
@@ -128,7 +126,7 @@ sms_start(struct sweeper *s)
 			if (n->ports[p].known &&
 			    (n->ports[p].info.capability_mask & WIRE_CAP_IS_SM) != 0 &&
 			    (i != s->inv.local || p != s->inv.local_port) &&
-			    !is_dead(s, i, (uint8_t)p))
+			    !sms_is_dead(s, i, (uint8_t)p))
 				sm_ask(s, i, (uint8_t)p, 0, on_sm_info);
 	}
 }

@@ -40,6 +40,9 @@ bool sms_new(struct sweeper *s);
 void sms_free(struct sweeper *s);
 /* The settings are there, or have changed. */
 void sms_configured(struct sweeper *s);
+/* The master that we have stood by for, and that has left so many polls unanswered, is at this
+ * port: nothing waits for it before we rule. */
+bool sms_is_dead(const struct sweeper *s, uint32_t node, uint8_t port);
 /* Every SM that discovery has found is asked. */
 void sms_start(struct sweeper *s);
 /* What the answers mean; false: this sweep ends here (outcome is set). */

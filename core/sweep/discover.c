@@ -696,6 +696,17 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 	s->report.n_silent += s->report.scope != SWEEP_LIGHT; /* which only asks who came alive */
 }
 
+/* Who did not answer before is asked once, and not for long; of switches only who was left out for
+ * that, as packets may pass them. */
+static bool
+is_brief(const struct sweeper *s, const struct inv_port *p)
+{
+	return p->edge == EDGE_SILENT ||
+	    (p->edge == EDGE_WAS && p->peer != INV_NONE &&
+		!inv_is_switch(inv_node(&s->inv, p->peer)) &&
+		sms_is_dead(s, p->peer, p->peer_port));
+}
+
 static void
 probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 {
@@ -711,7 +722,7 @@ probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 		return;
 	}
 	route.m_key = m_key;
-	route.brief = p->edge == EDGE_SILENT;
+	route.brief = is_brief(s, p);
 	if (p->edge == EDGE_DUPLICATE || p->edge == EDGE_LOOP)
 		p->peer = INV_NONE; /* it was not there */
 	p->edge = EDGE_ASKED;

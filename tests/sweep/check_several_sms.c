@@ -195,6 +195,27 @@ START_TEST(a_stopped_master)
 }
 END_TEST
 
+/* ... nor is its host waited for, which may be as silent, though its link is up. */
+START_TEST(a_master_whose_host_is_silent)
+{
+	struct rig *left[] = { &b };
+	int64_t since_ns;
+
+	start_a();
+	sweeps(2);
+	join_b(3);
+	sweeps(3);
+	several_run(both, 2, 600, 300);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
+	sim_silence(a.sim, a.place, true);
+	since_ns = sim_now_ns(a.sim);
+	while (!sweeper_is_up(b.sweeper) && sim_now_ns(a.sim) - since_ns < INT64_C(10000000000))
+		several_run(left, 1, 1, 300);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_MASTER);
+	ck_assert_int_le(sim_now_ns(a.sim) - since_ns, INT64_C(1600000000));
+}
+END_TEST
+
 static uint32_t n_until_stop;
 static bool a_is_stopped;
 
@@ -971,6 +992,7 @@ main(void)
 	tcase_add_loop_test(t, the_better_rules, 0, 2 * N_OF(priorities));
 	tcase_add_test(t, the_standby_takes_over);
 	tcase_add_loop_test(t, a_stopped_master, 0, N_OF(poll_intervals));
+	tcase_add_test(t, a_master_whose_host_is_silent);
 	tcase_add_loop_test(t, a_master_that_stood_still, 0, STOPS * (int)N_OF(withheld));
 	tcase_add_test(t, one_that_stood_still_alone);
 	tcase_add_loop_test(t, our_cable, 0, 60);
