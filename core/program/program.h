@@ -19,8 +19,8 @@ struct sweeper;
 /* The P_Keys of all end-ports (borrowed), NULL before the first. */
 struct port_pkeys *sweeper_pkeys(const struct sweeper *s);
 /* Blocks of forwarding tables of which it is not known that switches hold them as the plan has
- * them: what they held last, as read or acknowledged; entries that nobody knows are FM_PORT_NONE.  By
- * block, then switch; *out is malloced.  False: out of memory.  O(switches + n log n) */
+ * them: what they held last, as read or acknowledged; entries that nobody knows are FM_PORT_NONE.
+ * By block, then switch; *out is malloced.  False: out of memory.  O(switches + n log n) */
 bool sweeper_installed(const struct sweeper *s, struct plan_installed **out, size_t *n);
 /* A port is in a multicast group, by the roles of core/mcast/mcast_net.h, or not any more.
  * Written as soon as no sweep runs: call sweeper_step().  False: out of memory. */
