@@ -638,14 +638,18 @@ plan_wants_quiet_pass(const struct plan *p, const struct chain *chain, enum plan
 	return (p != NULL && p->may_go_back) || wants_rebalance(p, chain, when);
 }
 
-/* A quiet pass after which no fewer entries are to go back is the last. */
+/* A quiet pass after which no fewer entries are to go back is the last, once packets of older
+ * tables are gone. */
 static void
 note_what_may_go_back(const struct plan_request *q, struct plan *p)
 {
-	bool goes_on = q->quiet && q->prev->may_go_back && p->deviations.n < q->prev->deviations.n;
+	bool was = q->prev != NULL && q->prev->may_go_back, goes_on;
 
-	p->may_go_back =
-	    p->deviations.n > 0 && (goes_on || (!q->quiet && p->change.n_kept_old > 0));
+	if (q->quiet)
+		goes_on = was && (q->flight.older || p->deviations.n < q->prev->deviations.n);
+	else
+		goes_on = was || p->change.n_kept_old > 0;
+	p->may_go_back = goes_on && p->deviations.n > 0;
 }
 
 /* A quiet pass has led no entry back: one of each LID, where the order of writing allows that. */

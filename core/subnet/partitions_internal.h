@@ -47,7 +47,7 @@ struct part_guid_rule {
 struct partitions {
 	atomic_uint refs;
 	struct fm_arena mem; /* names and arrays */
-	uint8_t others; /* enum part_member in the default partition of whom no rule names */
+	uint8_t others;	     /* enum part_member in the default partition of whom no rule names */
 	uint64_t mark;
 	FM_VEC(struct part_def) defs;	     /* by rising P_Key once sealed */
 	FM_VEC(struct part_guid_rule) guids; /* sorted once sealed */
