@@ -88,13 +88,14 @@ leads_home(const struct keeping *k, const struct plan_entry *e)
 	return false;
 }
 
-/* The tables with all deviations undone; or with one of each LID, the others go to those of the
- * plan.  Deviations are by LID. */
+/* The tables with all deviations undone but those of LIDs that linger; or with one of each LID, the
+ * others go to those of the plan.  Deviations are by LID. */
 static int
 undo_deviations(struct keeping *k, bool one_each, struct fm_error *err)
 {
-	uint16_t done = 0;
+	const struct fm_fabric *fab = &k->snap->fab;
 	const struct plan *prev = k->prev;
+	uint16_t done = 0;
 	struct plan *p = k->p;
 	int rc = keep_copy(k, err);
 
@@ -109,7 +110,8 @@ undo_deviations(struct keeping *k, bool one_each, struct fm_error *err)
 
 		if (p->tables->t.lft[e.sw][e.lid] == e.port)
 			continue;
-		if (one_each && (done == e.lid || !leads_home(k, &e))) {
+		if (e.lid > fab->max_lid || fab->lid_end[e.lid] == FM_NONE ||
+		    (one_each && (done == e.lid || !leads_home(k, &e)))) {
 			fm_vec_push(&p->deviations, e);
 			continue;
 		}
