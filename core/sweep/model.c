@@ -450,7 +450,7 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 		rc = build_snapshot(s, true, &s->writing.wire, err);
 	if (rc != 0)
 		return rc;
-	if (s->plan == NULL || s->asked->chain_changed || apply_is_unfinished(s) ||
+	if (s->plan == NULL || s->asked->chain_changed || s->run.quiet || apply_is_unfinished(s) ||
 	    model_drops(s) || s->plan->change.n_stubs > 0 || mcast_lacks_trees(s) ||
 	    !same_fabric(&s->plan->snap->fab, &(*snap)->fab))
 		return 0;

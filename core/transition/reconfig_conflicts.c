@@ -120,8 +120,8 @@ is_partly_written(const struct reconfig *c, const struct plan *old, uint16_t lid
 	return false;
 }
 
-/* May the LID keep its old entries?  Its old paths have to be whole; in regions, where what is back
- * is repaired, those that lead nowhere, as of a switch that is back, become new. */
+/* May the LID keep its old entries?  Its old paths have to be whole; where what is back is repaired,
+ * those that lead nowhere, as of a switch that is back, become new. */
 static bool
 may_keep(struct reconfig *c, const struct plan *old, const struct plan *p, uint16_t lid)
 {
@@ -129,8 +129,8 @@ may_keep(struct reconfig *c, const struct plan *old, const struct plan *p, uint1
 		return false;
 	if (reconfig_old_path_is_whole(c, old, p, lid))
 		return true;
-	if (p->regions == NULL || p->change.kind == PLAN_LOSS || p->made != PLAN_REPAIRED ||
-	    !c->same_vls || !reconfig_keep_old_path(c, old, p, lid, NULL))
+	if (p->change.kind == PLAN_LOSS || p->made != PLAN_REPAIRED || !c->same_vls ||
+	    !reconfig_keep_old_path(c, old, p, lid, NULL))
 		return false;
 	c->keeps_parts = true;
 	return true;
