@@ -488,29 +488,31 @@ tests_integration_fmd_killable_LDADD = libfmlab.la libfmcore.la
 # ---- scripts, a line each; exit 77: what they need is absent
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = timeout --foreground --kill-after=10 600 bash
-# Half a minute each and more: early, as they wait more than they work.  Without
-# them: make check LONG_SCRIPT_TESTS=
+# They start many programs, half a minute each and more.  Without them, as under sanitizers:
+# make check LONG_SCRIPT_TESTS=
 LONG_SCRIPT_TESTS = \
 	tests/integration/kill_points.sh \
-	tests/integration/bad_input.sh \
+	tests/integration/ibsim_opensm_conf.sh \
+	tests/integration/claims.sh \
+	tests/integration/dist_peers.sh \
 	tests/integration/ibsim_fabrics.sh \
+	tests/integration/dist_pair.sh \
+	tests/integration/auto.sh \
 	tests/integration/ibsim_standby.sh \
 	tests/integration/fmsim_opensm.sh \
-	tests/integration/fmsim_opensm_conf.sh \
-	tests/integration/fmsim_sa_wire.sh \
-	tests/integration/ibsim_faults.sh \
-	tests/integration/ibsim_storms.sh
+	tests/integration/fmsim_opensm_conf.sh
 SCRIPT_TESTS = \
+	tests/integration/ibsim_faults.sh \
+	tests/integration/ibsim_storms.sh \
+	tests/integration/bad_input.sh \
+	tests/integration/fmsim_sa_wire.sh \
+	tests/integration/ibsim_sa.sh \
 	tests/integration/acm.sh \
 	tests/integration/acm_agent.sh \
-	tests/integration/auto.sh \
 	tests/integration/chains.sh \
-	tests/integration/claims.sh \
 	tests/integration/dev_run.sh \
 	tests/integration/dist.sh \
 	tests/integration/dist_other_sm.sh \
-	tests/integration/dist_pair.sh \
-	tests/integration/dist_peers.sh \
 	tests/integration/dist_refused.sh \
 	tests/integration/dist_trouble.sh \
 	tests/integration/dist_verify.sh \
@@ -536,9 +538,7 @@ SCRIPT_TESTS = \
 	tests/integration/hostile_engines.sh \
 	tests/integration/ibsim_multicast.sh \
 	tests/integration/ibsim_opensm.sh \
-	tests/integration/ibsim_opensm_conf.sh \
 	tests/integration/ibsim_partitions.sh \
-	tests/integration/ibsim_sa.sh \
 	tests/integration/ibsim_up.sh \
 	tests/integration/intree.sh \
 	tests/integration/outoftree.sh \
@@ -572,4 +572,4 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/walk_tables.py
 
 # They run side by side, in this order: what takes longest begins first.
-TESTS += $(LONG_UNIT_TESTS) $(LONG_SCRIPT_TESTS) $(UNIT_TESTS) $(SCRIPT_TESTS) $(REPLAYS)
+TESTS += $(LONG_UNIT_TESTS) $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) $(UNIT_TESTS) $(REPLAYS)
