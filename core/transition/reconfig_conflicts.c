@@ -120,8 +120,8 @@ is_partly_written(const struct reconfig *c, const struct plan *old, uint16_t lid
 	return false;
 }
 
-/* May the LID keep its old entries?  Its old paths have to be whole; where what is back is repaired,
- * those that lead nowhere, as of a switch that is back, become new. */
+/* May the LID keep its old entries?  Its old paths have to be whole; where a return is repaired,
+ * what leads nowhere, as of a switch that is back, becomes new. */
 static bool
 may_keep(struct reconfig *c, const struct plan *old, const struct plan *p, uint16_t lid)
 {
