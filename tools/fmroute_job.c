@@ -76,7 +76,7 @@ job_take_option(struct task *t, int option, const char *word, struct fm_error *e
 		return 0;
 	}
 	return fm_fail(err, FM_E_CONFIG,
-	    "%s is no option, lacks its value or has one too much; see fmroute --help", word);
+	    "%s is no option of fmroute, lacks its value or takes none; see fmroute --help", word);
 }
 
 /* -------------------------------------------------------------- the fabric */

@@ -166,7 +166,7 @@ take_blob(struct reader *r, const char *line)
 
 	if (sscanf(line, "blob %31s %" SCNu64 " %" SCNx64, key, &n_bytes, &hash) != 3 ||
 	    !blob_key_parse(key, &kind, &number))
-		return bad(r, "\"blob KEY BYTES HASH\" is meant");
+		return bad(r, "expected \"blob KEY BYTES HASH\"");
 	return manifest_set(r->m, key, n_bytes, hash)
 	    ? 0
 	    : fm_fail(r->err, FM_E_RESOURCE, "%s: out of memory", r->path);
@@ -183,14 +183,14 @@ take_line(struct reader *r)
 	memcpy(line, r->in.at, n);
 	line[n] = '\0';
 	if (r->in.line == 1)
-		return strcmp(line, "fmd-dist 1") == 0 ? 0 : bad(r, "\"fmd-dist 1\" is meant");
+		return strcmp(line, "fmd-dist 1") == 0 ? 0 : bad(r, "expected \"fmd-dist 1\"");
 	if (strcmp(line, "end") == 0)
 		r->ended = true;
 	else if (strncmp(line, "blob ", 5) == 0)
 		return take_blob(r, line);
 	else if (sscanf(line, "term %" SCNu64, &r->m->term) != 1 &&
 	    sscanf(line, "epoch %" SCNu64, &r->m->epoch) != 1)
-		return bad(r, "\"term\", \"epoch\", \"blob\" or \"end\" is meant");
+		return bad(r, "expected \"term\", \"epoch\", \"blob\" or \"end\"");
 	return 0;
 }
 

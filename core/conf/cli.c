@@ -370,11 +370,12 @@ refuse(struct collect *c, const struct option_lists *lists, int what, const char
 	if (word[0] == '-' && word[1] != '-' && word[1] != '\0' && word[2] == '=')
 		return fm_fail(c->err, FM_E_CONFIG,
 		    "%s: behind a letter stands no '=': write %.2s %s", word, word, word + 3);
-	if (near != NULL && (strlen(near) != n || strncmp(near, name, n) != 0))
-		return fm_fail(
-		    c->err, FM_E_CONFIG, "%s is no option of fmd: did you mean --%s?", word, near);
-	return fm_fail(c->err, FM_E_CONFIG,
-	    "%s is no option of fmd, or has a value too much; see fmd --help", word);
+	if (near == NULL)
+		return fm_fail(c->err, FM_E_CONFIG, "%s is no option of fmd; see fmd --help", word);
+	if (strlen(near) == n && strncmp(near, name, n) == 0)
+		return fm_fail(c->err, FM_E_CONFIG, "%s: --%s takes no value", word, near);
+	return fm_fail(
+	    c->err, FM_E_CONFIG, "%s is no option of fmd: did you mean --%s?", word, near);
 }
 
 static int

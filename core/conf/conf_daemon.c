@@ -166,7 +166,7 @@ check_redis_peer(const struct conf_dist *d, struct fm_error *err)
 		return fm_fail(err, FM_E_CONFIG,
 		    "it is of the other SM: dist_redis has to name the Redis of this one");
 	if (relay_name_parse(d->redis_peer, &name, err) != 0 || name.path != NULL)
-		return fm_fail(err, FM_E_CONFIG, "\"%.60s\": HOST:PORT is meant, as 127.0.0.1:6391",
+		return fm_fail(err, FM_E_CONFIG, "\"%.60s\": expected HOST:PORT, as 127.0.0.1:6391",
 		    d->redis_peer);
 	return 0;
 }

@@ -80,12 +80,12 @@ parse_line(const struct addresses *a, unsigned line, char *text, struct address 
 		return bad(a, line, ip != NULL ? ip : "", "is no IPv4 or IPv6 address");
 	if (owner == NULL)
 		return bad(a, line, ip,
-		    "has no owner: the name of a host, a port GUID (0x...) or a GID is meant "
+		    "has no owner: expected the name of a host, a port GUID (0x...) or a GID "
 		    "behind it");
 	if (!parse_owner(owner, at))
 		return bad(a, line, owner, "is no name of a host, no port GUID (0x...) and no GID");
 	if (strtok_r(NULL, " \t", &save) != NULL)
-		return bad(a, line, owner, "has something behind it: one owner a line is meant");
+		return bad(a, line, owner, "has something behind it: expected one owner a line");
 	return 0;
 }
 

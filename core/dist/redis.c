@@ -235,7 +235,8 @@ chain_peers_followers(
 
 	if (rc == 0 && relay_leaves_the_host(&to))
 		rc = fm_fail(err, FM_E_CONFIG,
-		    "%s is beyond this host, and an end of stunnel is meant (dist_redis_peer)",
+		    "%s is on another host: dist_redis_peer has to name an end of stunnel on this "
+		    "one",
 		    at->peer);
 	if (rc == 0)
 		rc = log_in(&to, at->auth_file, &peers_limits, &r, err);

@@ -14,7 +14,7 @@
 static int
 no_name(const char *text, struct fm_error *err)
 {
-	return fm_fail(err, FM_E_CONFIG, "\"%.100s\": unix:PATH or HOST:PORT is meant", text);
+	return fm_fail(err, FM_E_CONFIG, "\"%.100s\": expected unix:PATH or HOST:PORT", text);
 }
 
 int
@@ -70,7 +70,7 @@ take_line(
 	space = strchr(line, ' ');
 	if (space == NULL || space == line || space[1] == '\0' || strchr(space + 1, ' ') != NULL ||
 	    (size_t)(space - line) >= sizeof(l->user) || strlen(space + 1) >= sizeof(l->password))
-		return fm_fail(err, FM_E_CONFIG, "%s:%u: \"USER PASSWORD\" is meant", path, number);
+		return fm_fail(err, FM_E_CONFIG, "%s:%u: expected \"USER PASSWORD\"", path, number);
 	*space = '\0';
 	memcpy(l->user, line, strlen(line) + 1);
 	memcpy(l->password, space + 1, strlen(space + 1) + 1);
@@ -107,5 +107,5 @@ relay_login_read(const char *path, struct relay_login *l, struct fm_error *err)
 	explicit_bzero(line, sizeof(line));
 	return rc <= 0
 	    ? rc
-	    : fm_fail(err, FM_E_CONFIG, "%s has no line, where \"USER PASSWORD\" is meant", path);
+	    : fm_fail(err, FM_E_CONFIG, "%s has no line: expected \"USER PASSWORD\"", path);
 }

@@ -425,7 +425,7 @@ take_relays(struct agent *a, int n, char **words)
 			return bad_usage("too many relays at \"%s\": 64 are possible", words[i]);
 		if (ops_of(words[i], &where) == NULL)
 			return bad_usage(
-			    "\"%s\": files:FOLDER, redis:unix:SOCKET or redis:HOST:PORT is meant",
+			    "\"%s\": expected files:FOLDER, redis:unix:SOCKET or redis:HOST:PORT",
 			    words[i]);
 		if (strncmp(words[i], "redis:", 6) == 0 && judge_redis(a, words[i], where) != 0)
 			return 1;
@@ -455,15 +455,15 @@ take_option(struct agent *a, int c)
 	case 'p':
 		return seconds(optarg, &a->poll_ms) && a->poll_ms > 0
 		    ? 0
-		    : bad_usage("--poll=%s: seconds are meant, more than 0", optarg);
+		    : bad_usage("--poll=%s: expected seconds, more than 0", optarg);
 	case 'b':
 		return seconds(optarg, &a->backup_ms)
 		    ? 0
-		    : bad_usage("--backup-after=%s: seconds are meant", optarg);
+		    : bad_usage("--backup-after=%s: expected seconds", optarg);
 	case 'j':
 		return seconds(optarg, &a->jitter_ms)
 		    ? 0
-		    : bad_usage("--jitter=%s: seconds are meant", optarg);
+		    : bad_usage("--jitter=%s: expected seconds", optarg);
 	default:
 		return bad_usage("there is no such option");
 	}

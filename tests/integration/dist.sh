@@ -54,11 +54,11 @@ echo "ok: an agent follows a folder"
 "$build/fmd-agent" --once redis:10.1.2.3:6379 2>"$dir/said.out" && fail "plain text beyond the host is taken"
 grep -q -- "--insecure" "$dir/said.out" || fail "no word about --insecure"
 "$build/fmd-agent" --jitter=much files:/x 2>"$dir/said.out" && fail "nonsense is taken"
-grep -q -- "--jitter=much: seconds are meant" "$dir/said.out" || fail "no sentence about --jitter"
+grep -q -- "--jitter=much: expected seconds" "$dir/said.out" || fail "no sentence about --jitter"
 "$build/fmd-agent" --once redis:127.example.com:6379 2>"$dir/said.out" && fail "a name that begins like loopback is taken"
 grep -q -- "--insecure" "$dir/said.out" || fail "127.example.com passes as this host"
 "$build/fmd-agent" --once redis:127.0.0.1:port 2>"$dir/said.out" && fail "a port that is none is taken"
-grep -q "HOST:PORT is meant" "$dir/said.out" || fail "no sentence about the port"
+grep -q "expected unix:PATH or HOST:PORT" "$dir/said.out" || fail "no sentence about the port"
 echo "ok: bad words are refused"
 
 if ! has_redis; then

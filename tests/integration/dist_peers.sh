@@ -87,7 +87,7 @@ until_true shows 1 "127.0.0.1:$((port + 1)) .*unknown .*Connection refused"
 given=192.0.2.1:6379
 until_true shows 1 "192.0.2.1:6379 .*unknown .*asked only with --insecure"
 given=nonsense
-until_true shows 1 "nonsense .*unknown .*HOST:PORT is meant"
+until_true shows 1 "nonsense .*unknown .*expected unix:PATH or HOST:PORT"
 given=
 # an epoch that the one below does not have: its agent is behind
 given=unix:$dir/third.sock

@@ -887,11 +887,12 @@ static const struct {
 	{ { "--routing-engine", "updn" },
 	    "--routing-engine is no option of fmd: did you mean --routing_engine?" },
 	{ { "--checks" }, "--checks is no option of fmd: did you mean --check?" },
-	{ { "--once=1" }, "--once=1 is no option of fmd, or has a value too much; see fmd --help" },
+	{ { "--once=1" }, "--once=1: --once takes no value" },
+	{ { "-once=1" }, "-once=1: --once takes no value" },
 	{ { "-R", "ftre" }, "-R: routing_engine: there is no engine ftre: did you mean ftree?" },
 	{ { "--retries", "some" },
 	    "--retries: transaction_retries some is no number: write it as in 3" },
-	{ { "-E" }, "-E is no option of fmd, or has a value too much; see fmd --help" },
+	{ { "-E" }, "-E is no option of fmd; see fmd --help" },
 };
 
 START_TEST(options_that_do_not_work_say_what_to_write)

@@ -134,7 +134,7 @@ START_TEST(a_question_ends)
 	} else {
 		ck_assert_ptr_null(reply);
 		ck_assert_msg(strncmp(err.msg, talk->sentence, strlen(talk->sentence)) == 0,
-		    "\"%s\", where \"%s\" is meant", err.msg, talk->sentence);
+		    "\"%s\", expected \"%s\"", err.msg, talk->sentence);
 		ck_assert_int_eq(err.kind, talk->kind);
 	}
 	if (talk->sentence != NULL && talk->words[0] != '-') {
