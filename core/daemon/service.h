@@ -12,8 +12,8 @@
 #include "core/sweep/sweep.h"
 
 void service_tell(const char *state);
-/* A sweep has ended.  The service is ready when the first has, whatever it came to: it
- * goes on trying, and to be started anew would not help it.  The status tells. */
+/* A sweep has ended.  The service is ready after the first sweep, even if that has failed: fmd
+ * tries again by itself, and a restart would not help.  The status says how the sweep ended. */
 void service_tell_outcome(const struct sweeper *s);
 
 /* Feed the service manager's watchdog (WatchdogSec=) from base, as long as both the loop and the SA

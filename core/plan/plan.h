@@ -138,17 +138,17 @@ enum plan_rebalance {
 
 struct plan_change {
 	enum plan_change_kind kind;
-	uint32_t n_lids;	   /* LIDs with entries that change, if that was looked at */
-	uint32_t n_next_hop_first; /* of them, written in the order of their new ways */
-	uint32_t n_deferred;	   /* after a packet's life time */
-	uint32_t n_drained;	   /* emptied first */
-	uint32_t n_cut;	     /* of them, whose old ways are whole: they lose them for that time */
-	uint32_t n_kept_old; /* left as they were */
-	uint32_t n_stubs;    /* new switches that are leaves of the old tables at first (stub.h) */
-	uint32_t n_leaves;   /* ... that are so still, while other tables wait to be taken up */
-	uint32_t n_waived;   /* written though packets might deadlock */
-	/* SLs differ, and packets of hosts that go on with those they were told may deadlock
-	 * with others until they have asked again */
+	uint32_t n_lids;	   /* LIDs with entries that change, if these were compared */
+	uint32_t n_next_hop_first; /* of them, written next hop first on their new paths */
+	uint32_t n_deferred;	   /* of them, written a packet's life time later */
+	uint32_t n_drained;	   /* of them, emptied first */
+	uint32_t n_cut;		   /* of the drained, LIDs whose old paths are whole */
+	uint32_t n_kept_old;	   /* LIDs that keep their old entries */
+	uint32_t n_stubs;  /* new switches that are stubs of the old tables at first (stub.h) */
+	uint32_t n_leaves; /* stubs of earlier plans, while other tables wait to be taken up */
+	uint32_t n_waived; /* LIDs that are written though packets might deadlock */
+	/* SLs differ, and packets under the old SLs may deadlock with others until the hosts that
+	 * send them have been notified and have asked again */
 	bool sls_clash;
 	bool whole_columns; /* entries that do not change are emptied, too */
 	char waiting[320];  /* tables not taken up: what they would cost, and what to do */
@@ -183,11 +183,11 @@ struct plan {
 	 * LID, and in nothing else.  delta_base 0: not known, compare the tables. */
 	uint64_t delta_base;
 	FM_VEC(struct plan_entry) delta;
-	/* Some LIDs keep entries that would go back, as no order of writing was found: once packets
-	 * of older tables are gone a quiet pass may find one. */
+	/* Some LIDs keep entries that were to revert, because no order of writing was found for
+	 * them.  A quiet pass may find one when packets of older tables are gone. */
 	bool may_go_back;
 	bool rebalance_tried;  /* a full route was no better, or not to be had */
-	bool anew_tried;       /* pairs lack a way; a full route on these links joins no more */
+	bool anew_tried;       /* pairs lack a path; a full route on these links joins no more */
 	uint32_t delta_blocks; /* LFT blocks of 64 LIDs with such an entry */
 	/* Entries that differ from the last full route, by LID and switch; port is
 	 * the one it had there, to which a repair goes back as soon as it leads on. */
@@ -211,32 +211,32 @@ struct plan {
 	double verify_ms;
 };
 
-/* A block of 64 LIDs that a switch holds still, though the tables of the last plan say
- * otherwise: writing them was broken off between two stages, or the switch did not take them. */
+/* A block of 64 LIDs in which a switch still holds other entries than those of the last plan:
+ * writing was interrupted between two stages, or the switch did not take the block. */
 struct plan_installed {
 	fm_sw sw;
 	uint32_t block;
 	uint8_t bytes[64];
 };
 
-/* What is between prev and the switches. */
+/* What the switches hold and packets have met, where that is not all prev's tables. */
 struct plan_flight {
-	/* Where the switches are not at prev; packets of older tables may be under way
-	 * then.  snap has no link that prev's has not and that comes up only now. */
+	/* The blocks that differ from prev's tables.  If there are any, packets of older tables may
+	 * be under way, and no link of snap comes up now that prev's snapshot lacks. */
 	const struct plan_installed *installed; /* [n_installed] */
 	size_t n_installed;
-	/* Nobody knows what they hold was proven with: it is taken for one plan's, if it is free of
-	 * credit loops. */
+	/* The entries were read from the switches, and it is not known whether they were proven
+	 * together.  They count as the tables of one plan if they are free of credit loops. */
 	bool found;
-	bool older;	 /* packets of tables before prev may be under way */
-	uint64_t oldest; /* number of the oldest plan of which some are; 0: not known */
+	bool older;	 /* packets of tables before prev's may be under way */
+	uint64_t oldest; /* number of the oldest plan whose packets may be; 0: not known */
 };
 
 /* What prev's tables are good for. */
 enum plan_anew {
 	PLAN_FROM_PREV, /* they are kept or repaired where they serve */
 	PLAN_BY_CHAIN,	/* another chain, other options: they serve where no engine of it routes */
-	/* their entries that have no other way would lead over cables that are isolated */
+	/* entries of theirs that have no other path would lead over isolated cables */
 	PLAN_WITHOUT_PREV
 };
 
@@ -262,7 +262,7 @@ struct plan_request {
 	enum plan_rebalance rebalance;
 	bool quiet;	/* nothing has happened since prev: asked to have entries go back, or to
 			 * rebalance it */
-	bool all_joins; /* regions: search from the first, whatever prev came to (compose.h) */
+	bool all_joins; /* regions: try all joins, whichever prev has (compose.h) */
 	struct plan_flight flight;
 	uint16_t mcast_sls;  /* bit i: there are multicast groups of SL i; 0: no trees are wanted */
 	uint8_t mcast_trees; /* at most so many */
@@ -285,9 +285,9 @@ deps_side(const struct plan *p)
 /* The same VL for every SL, everywhere? */
 bool plan_same_vls(const struct plan *a, const struct plan *b);
 
-/* Pairs (end that sends, LID) that both plans know and that carry another SL now; into
- * switches ([n_switches] bits, zeroed) all whose rows of SLs differ, whoever is there to send
- * and be sent to: who is in neither plan has been told SLs, too, and so have others of it. */
+/* The number of pairs (end that sends, LID) that both plans have and that carry another SL now.
+ * switches: [n_switches] bits, zeroed; each switch whose rows of SLs differ is set.  That counts
+ * ends that neither plan has: they have been answered SLs, too, and others have for them. */
 uint64_t plan_other_sls(const struct plan *was, const struct plan *is, uint64_t *switches);
 
 /* By which SLs the tables of p are proven. */

@@ -5,8 +5,8 @@
  * The next is proven with what the switches hold.  That may be something else than the last says
  * where a switch fell silent while it was written, or where a sweep has failed on the way:
  *
- *	entries	blocks in doubt are read; those that are not the last plan's count as writing
- *		that was broken off (plan_request.held)
+ *	entries	blocks in doubt are read; those that are not the last plan's count as
+ *		interrupted writing (plan_flight.installed)
  *	maps	from SLs to VLs are written, those of the last plan: it was proven with those
  *		before it.  Packets that have met these are gone a life time later.
  *

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One LID: switches that no packets to it come through, and whose port is dead.  The
- * engines give them ways all the same, by which they answer and send traps.
+ * One LID: switches that no packets to it pass, and whose port for it is dead.  Engines give
+ * such switches entries all the same, by which they answer and send traps.
  *
- * Nothing depends on such a way, so it costs as few entries as can be: the nearest of
- * those behind the switch that has another way lends it, and the ports between them are
- * turned round; all others behind it stay as they are, and arrive again.
+ * No packet depends on such an entry, so as few of them as possible change.  Among the switches
+ * that send through the switch, the nearest one with another path takes that path, and the ports
+ * between the two are turned round.  All other switches behind it keep their entries, which lead
+ * to the LID again.
  *
- * So may a switch that packets come through, where all that is left for them is such a
- * way: what is behind it hangs on it and has no packets.  Sooner by a way that is held
- * than by the nearest: the first LID that needs new dependencies makes them, and those
- * after it go there, too.
+ * A switch that packets pass may be served in the same manner if it has no other path: the
+ * switches behind it that carry no packets are asked for one.  There a path along dependencies
+ * that are held is preferred to a nearer one: the first LID that needs new dependencies inserts
+ * them, and later LIDs use the same path.
  */
 #include "core/repair/repair_choice.h"
 #include "core/repair/repair_entry.h"
 #include "core/repair/repair_way.h"
 #include "lib/bitset.h"
 
-/* The shortest way of a switch that no packets come through, FM_NONE: there is none.
- * Nothing depends on it; all the same only ways that packets could go, unless every
- * switch had one. */
+/* The first channel of the shortest path from a switch that no packets pass; FM_NONE: there is
+ * none.  No packet depends on it, but it leads along dependencies that are held, unless every
+ * switch had a path before or VLs go by ports. */
 static uint32_t
 find_idle_way(const struct repair *p, fm_sw sw)
 {
@@ -41,8 +42,7 @@ find_idle_way(const struct repair *p, fm_sw sw)
 	return best;
 }
 
-/* It sends to a switch that is listed: may it be, too?  Spots that have no packets may, if
- * asked for. */
+/* May a switch be listed that sends to a listed one?  Spots without packets may if `spots`. */
 static bool
 may_follow(const struct repair *p, fm_sw sw, bool spots, bool *is_spot)
 {
@@ -57,7 +57,7 @@ may_follow(const struct repair *p, fm_sw sw, bool spots, bool *is_spot)
 	return *is_spot;
 }
 
-/* Those that send through sw, behind it in the list. */
+/* List the switches that send through the parent. */
 static void
 list_idle_children(struct repair *p, size_t parent, bool spots)
 {
@@ -79,7 +79,7 @@ list_idle_children(struct repair *p, size_t parent, bool spots)
 	}
 }
 
-/* Whoever was listed and got no way is what it was. */
+/* Listed switches that got no path are no longer marked as lost. */
 static void
 forget_children(struct repair *p)
 {
@@ -88,7 +88,8 @@ forget_children(struct repair *p)
 			set_mark(p, p->idle.item[i].sw, MARK_NONE);
 }
 
-/* Item i goes by c; so whoever it sent to may go by it, and so on down to the first. */
+/* Item i sends by channel c.  So the switch that it sent to can reach the LID through it, and so
+ * on down to the first item. */
 static void
 turn_round(struct repair *p, uint32_t i, uint32_t c)
 {
@@ -106,8 +107,7 @@ turn_round(struct repair *p, uint32_t i, uint32_t c)
 	}
 }
 
-/* The nearest of those behind it that has another way lends it; all others of them
- * stay as they are. */
+/* Find the nearest switch behind the spot that has another path, and turn the ports between. */
 static void
 settle_idle(struct repair *p, struct repair_spot *s)
 {
@@ -139,7 +139,7 @@ is_dead(const struct repair *p, fm_sw sw)
 	return c == FM_NONE || fm_bit_test(p->lost, c);
 }
 
-/* One of those whose port is dead, or is not: did it get a way? */
+/* Serve a spot without packets whose port is dead, or is not.  Did it get a path? */
 static bool
 try_one(struct repair *p, struct repair_spot *s, bool dead)
 {
@@ -152,9 +152,9 @@ try_one(struct repair *p, struct repair_spot *s, bool dead)
 	return !has_mark(p, s->sw, MARK_LOST);
 }
 
-/* What one has found may be the way of another that had none before.  Whose port is not
- * dead may need nothing once the others have theirs: only if these are at a loss, the
- * first such one looks for a way, too. */
+/* The path of one spot may serve another that had none before.  A spot whose port is not dead may
+ * need nothing once the others have paths.  So such a spot is served only when no spot with a dead
+ * port finds a path, and then one at a time. */
 void
 repair_idle(struct repair *p)
 {
@@ -181,9 +181,9 @@ repair_idle(struct repair *p)
 
 /* ------------------------------------------------------------------ packets */
 
-#define LEND_TRIES 16u /* ways that close a cycle, of those behind one switch */
+#define LEND_TRIES 16u /* paths that close a cycle, of the switches behind one */
 
-/* The best way of a switch behind one that packets come through: short, and held. */
+/* The best path of a switch behind one that packets pass: short, and along held dependencies. */
 static uint32_t
 find_way_to_lend(const struct repair *p, fm_sw sw, uint16_t vls)
 {
@@ -207,7 +207,8 @@ find_way_to_lend(const struct repair *p, fm_sw sw, uint16_t vls)
 	return best;
 }
 
-/* Item i goes by c, whoever it sent to goes by it, and so on.  Where the first goes. */
+/* Item i sends by channel c, the switch that it sent to sends to it, and so on.  The channel of
+ * the first item. */
 static uint32_t
 turn_list(struct repair *p, uint32_t i, uint32_t c)
 {
@@ -235,7 +236,7 @@ turn_back(struct repair *p, uint32_t i)
 	}
 }
 
-/* By the first of those behind it whose way packets may go. */
+/* Lead the packets of a spot over the first switch behind it whose path closes no cycle. */
 static bool
 lend_to(struct repair *p, const struct repair_spot *s, const struct repair_comers *who)
 {
