@@ -184,7 +184,7 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 }
 
 static void
-put(struct ask *a)
+list_and_send(struct ask *a)
 {
 	if (a->wait == ASK_MAY_BE_LATE)
 		TAILQ_INSERT_TAIL(&a->s->reading.out, a, in);
@@ -200,7 +200,7 @@ ask_get(
 	a->attr = attr;
 	a->modifier = modifier;
 	a->route = *route;
-	put(a);
+	list_and_send(a);
 }
 
 void
@@ -225,7 +225,7 @@ ask_set(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t mo
 	a->modifier = modifier;
 	a->route = *route;
 	memcpy(a->data, data, sizeof(a->data));
-	put(a);
+	list_and_send(a);
 }
 
 /* Has the node stopped answering in this sweep, or, of a host, its switch? */

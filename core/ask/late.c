@@ -140,7 +140,7 @@ late_is_due(const struct sweeper *s)
 }
 
 static void
-take(struct ask *a)
+deliver_answer(struct ask *a)
 {
 	uint8_t reply[MAD_BYTES] = { 0 };
 
@@ -163,7 +163,7 @@ late_take(struct sweeper *s)
 
 	while ((a = TAILQ_FIRST(&s->reading.come)) != NULL) {
 		TAILQ_REMOVE(&s->reading.come, a, in);
-		take(a);
+		deliver_answer(a);
 	}
 }
 

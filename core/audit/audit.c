@@ -312,7 +312,7 @@ is_turn_over(const struct sweeper *s)
 
 /* All that was to be read at once is.  True: some of it differs. */
 static bool
-settle(struct sweeper *s)
+end_reading_at_once(struct sweeper *s)
 {
 	struct audit *a = s->audit;
 	uint64_t n_blocks = a->found.blocks.n;
@@ -416,7 +416,7 @@ audit_step(struct sweeper *s)
 	send(s);
 	if (a->under_way > 0 || a->again != INV_NONE)
 		return false;
-	if (a->pace != AT_A_RATE && settle(s))
+	if (a->pace != AT_A_RATE && end_reading_at_once(s))
 		return true;
 	if (is_turn_over(s))
 		end_turn(s);

@@ -65,7 +65,7 @@ turns_in_a_row(struct found *f, uint32_t slot)
 
 /* Of one node; told at the first turn of a row, the second, the fourth, ... */
 static void
-tell(struct sweeper *s, struct found *f, const struct found_block *b, size_t n)
+log_differences(struct sweeper *s, struct found *f, const struct found_block *b, size_t n)
 {
 	uint32_t n_turns = turns_in_a_row(f, b->slot), n_of[N_LOOK_KINDS] = { 0 };
 	char name[128], text[512];
@@ -102,7 +102,7 @@ found_settle(struct sweeper *s, struct found *f)
 		for (n = 0; i + n < f->blocks.n && b[n].slot == b->slot; n++)
 			look_rows[b[n].kind].forget(s, b[n].slot, b[n].i);
 		if (n_nodes++ < LINES_MOST)
-			tell(s, f, b, n);
+			log_differences(s, f, b, n);
 	}
 	if (n_nodes > LINES_MOST)
 		log_warn("audit", "so do %" PRIu32 " nodes more", n_nodes - LINES_MOST);

@@ -277,7 +277,7 @@ take_opensm(struct collect *c, const struct opensm_option *o, const char *value)
 }
 
 static int
-take(struct collect *c, int option, const char *value)
+take_cli_option(struct collect *c, int option, const char *value)
 {
 	struct cli *cli = c->cli;
 
@@ -393,7 +393,7 @@ parse_all(struct collect *c, int argc, char *const argv[])
 			option = 'h';
 		if (option == '?' || option == ':')
 			return refuse(c, &lists, option, argv[optind - 1]);
-		if ((rc = take(c, option_of(option), optarg)) != 0)
+		if ((rc = take_cli_option(c, option_of(option), optarg)) != 0)
 			return rc;
 		if (c->cli->task == CLI_HELP)
 			return 0;

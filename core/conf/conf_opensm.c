@@ -37,7 +37,7 @@ struct told {
 };
 
 static void
-tell(struct told *t, unsigned line, const struct fm_error *err)
+note_mistake(struct told *t, unsigned line, const struct fm_error *err)
 {
 	struct mistake m = { line, fm_arena_strdup(t->mem, err->msg) };
 
@@ -164,14 +164,14 @@ tell_remarks(struct told *told, const struct opensm_remark *list, size_t n, cons
 
 	for (size_t i = 0; i < n; i++) {
 		place(path, &list[i], &one);
-		tell(told, list[i].line, &one);
+		note_mistake(told, list[i].line, &one);
 	}
 }
 
 /* What the lines come to into self; on the command line a key without a counterpart is a
  * mistake. */
 static int
-take(struct conf_private *self, struct opensm *o, const char *path, struct fm_error *err)
+apply_settings(struct conf_private *self, struct opensm *o, const char *path, struct fm_error *err)
 {
 	struct told told = { .mem = &self->mem, .out_of_memory = o->out_of_memory };
 	struct fm_error one;
@@ -183,7 +183,7 @@ take(struct conf_private *self, struct opensm *o, const char *path, struct fm_er
 	for (size_t i = 0; i < o->settings.n; i++) {
 		rc = apply(self, &o->settings.item[i], path, &one);
 		if (rc == FM_E_CONFIG)
-			tell(&told, o->settings.item[i].from->line, &one);
+			note_mistake(&told, o->settings.item[i].from->line, &one);
 		else if (rc != 0)
 			told.out_of_memory = true;
 	}
@@ -236,7 +236,7 @@ conf_parse_opensm(struct conf_private *self, const struct conf_source *source, c
 	opensm_init(&o, &self->mem, self->engines);
 	opensm_read(&o, text, n);
 	opensm_translate(&o, &chains, true);
-	rc = take(self, &o, path, err);
+	rc = apply_settings(self, &o, path, err);
 	opensm_fini(&o);
 	return rc;
 }
@@ -258,7 +258,7 @@ conf_take_opensm_options(
 		opensm_say(
 		    &o, source->opensm[i].said, source->opensm[i].key, source->opensm[i].value);
 	opensm_translate(&o, &chains, false);
-	rc = take(self, &o, NULL, err);
+	rc = apply_settings(self, &o, NULL, err);
 	opensm_fini(&o);
 	return rc;
 }

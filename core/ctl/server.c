@@ -74,7 +74,7 @@ drop(struct client *c)
 
 /* A sentence for one that gets no answer; it is not waited for. */
 static void
-tell(int fd, enum fm_error_kind kind, const char *why)
+send_refusal(int fd, enum fm_error_kind kind, const char *why)
 {
 	char line[256];
 	int n = snprintf(line, sizeof(line), "{\"ok\":false,\"error\":\"%s\",\"kind\":\"%s\"}\n",
@@ -87,7 +87,7 @@ static void
 hang_up(struct client *c, const char *why)
 {
 	if (!c->answered) /* else it has its answer before it, or a part */
-		tell(bufferevent_getfd(c->io), FM_E_SYSTEM, why);
+		send_refusal(bufferevent_getfd(c->io), FM_E_SYSTEM, why);
 	drop(c);
 }
 
@@ -316,7 +316,7 @@ rights_of(const struct ctl_server *s, int fd)
 static void
 turn_away(struct ctl_server *s, int fd)
 {
-	tell(fd, FM_E_CONFIG,
+	send_refusal(fd, FM_E_CONFIG,
 	    s->has_group ? "fmd answers root, its own user and members of its control_group"
 			 : "fmd answers root and its own user; a control_group may be given");
 	fm_log_rl(
@@ -391,7 +391,7 @@ on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *sa, int
 	if (rights == NOTHING)
 		turn_away(s, fd);
 	else if (!make_room(s))
-		tell(fd, FM_E_SYSTEM, "too many clients of the control socket: try again");
+		send_refusal(fd, FM_E_SYSTEM, "too many clients of the control socket: try again");
 	else
 		c = new_client(s, fd);
 	if (c == NULL) {

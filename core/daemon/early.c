@@ -68,7 +68,7 @@ compare(struct daemon *d, bool all_read, bool *changed)
 
 /* Takes back what is not so any more; false: it is over. */
 static bool
-look(struct daemon *d)
+check_early_view(struct daemon *d)
 {
 	bool changed;
 
@@ -87,7 +87,7 @@ on_look(evutil_socket_t fd, short what, void *arg)
 	struct daemon *d = arg;
 	double start = plan_now_ms();
 
-	if (look(d))
+	if (check_early_view(d))
 		look_later(d->early, plan_now_ms() - start);
 }
 
@@ -99,7 +99,7 @@ look_before_writing(struct daemon *d)
 
 	d->early->is_reading = sweeper_phase(d->sweeper) < PHASE_ROUTE;
 	if (was_reading && !d->early->is_reading)
-		look(d);
+		check_early_view(d);
 }
 
 /* ---------------------------------------------------------------------- decide */

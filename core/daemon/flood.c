@@ -84,7 +84,8 @@ daemon_add_flood(const struct daemon *d, json_t *status)
 }
 
 static void
-say(struct daemon *d, const struct talkers_seen *seen, const char *subsystem, const char *what)
+report_talker(
+    struct daemon *d, const struct talkers_seen *seen, const char *subsystem, const char *what)
 {
 	const struct talker *t = talkers_flood(seen);
 	char name[512];
@@ -106,9 +107,9 @@ daemon_say_flood(struct daemon *d)
 	sweeper_talkers(d->sweeper, &seen);
 	for (unsigned i = 0; i < seen.n; i++)
 		seen.top[i].n_refused = 0; /* of traps, which the sweep tells of */
-	say(d, &seen, "sweep", "traps and SMInfo");
+	report_talker(d, &seen, "sweep", "traps and SMInfo");
 	if (d->sa == NULL)
 		return;
 	sa_server_talkers(d->sa, &seen);
-	say(d, &seen, "sa", "requests");
+	report_talker(d, &seen, "sa", "requests");
 }

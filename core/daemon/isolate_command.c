@@ -264,7 +264,7 @@ foretell(struct daemon *d, const struct wish *w, bool cuts_off)
 /* Hosts are cut off only where that is asked for, and never most of them, for then it is fmd that
  * is cut off, as where its own switch is named. */
 static int
-judge(const struct effect *e, bool force, struct fm_error *err)
+check_cut_off(const struct effect *e, bool force, struct fm_error *err)
 {
 	char names[160] = "";
 	size_t at = 0;
@@ -330,7 +330,7 @@ count_switches(const struct wish *w)
 
 /* It is kept first, so that a restart knows no less than the switches. */
 static int
-take(struct daemon *d, struct wish *w, const char *what, struct fm_error *err)
+apply_wish(struct daemon *d, struct wish *w, const char *what, struct fm_error *err)
 {
 	struct isolated before = d->isolated;
 	uint32_t n = count_switches(w);
@@ -420,9 +420,9 @@ change(struct daemon *d, const json_t *args, bool restores, json_t **result, str
 	if (rc == 0)
 		rc = find_effect(d, &w.to, &e, err);
 	if (rc == 0 && yes && !restores)
-		rc = judge(&e, force, err);
+		rc = check_cut_off(&e, force, err);
 	if (rc == 0 && yes)
-		rc = take(d, &w, what, err);
+		rc = apply_wish(d, &w, what, err);
 	if (rc == 0) {
 		*result = effect_json(d, what, &w, &e, yes);
 		if (*result == NULL)

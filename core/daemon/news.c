@@ -116,7 +116,7 @@ say_by(const struct sweep_report *r, char *buf, size_t size)
 
 /* How many were told; *told: with `outcome` behind the last. */
 static size_t
-tell(struct daemon *d, const struct seen *now, const struct news *news,
+report_news(struct daemon *d, const struct seen *now, const struct news *news,
     const struct sweep_report *r, const char *outcome)
 {
 	char by[192];
@@ -152,7 +152,7 @@ daemon_tell_news(struct daemon *d, const struct sweep_report *r, const char *out
 		log_err("fabric", "out of memory: what has changed in the fabric is not told");
 		return 0;
 	}
-	n = tell(d, now, &news, r, outcome);
+	n = report_news(d, now, &news, r, outcome);
 	news_fini(&news);
 	seen_free(d->seen);
 	d->seen = now;

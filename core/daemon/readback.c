@@ -48,7 +48,7 @@ struct block_ask {
 };
 
 static void
-put(struct readback *r)
+put_readback(struct readback *r)
 {
 	if (atomic_fetch_sub(&r->refs, 1) != 1)
 		return;
@@ -128,7 +128,7 @@ on_block(void *arg, enum txn_status status, const uint8_t *reply)
 	free(a);
 	if (r->inv != NULL)
 		send_more(r);
-	put(r);
+	put_readback(r);
 }
 
 /* Is the switch of the plan there no more?  Then its tables are nobody's. */
@@ -220,7 +220,7 @@ readback_start(struct txn_engine *txn, const struct inventory *inv, struct plan 
 	if (r->bytes == NULL || r->row == NULL || r->gone == NULL || r->silent == NULL ||
 	    r->differs == NULL) {
 		fm_fail(err, FM_E_RESOURCE, "out of memory for tables");
-		put(r);
+		put_readback(r);
 		return NULL;
 	}
 	memset(r->bytes, FM_PORT_NONE, fab->n_switches * stride);
@@ -244,7 +244,7 @@ readback_free(struct readback *r)
 	if (r->judging)
 		pthread_join(r->judge, NULL);
 	r->inv = NULL;
-	put(r);
+	put_readback(r);
 }
 
 bool

@@ -142,7 +142,7 @@ judge_moves(struct daemon *d, struct conf *fresh, enum reload_moves how, struct 
 
 /* Regions that cannot be would leave us without tables. */
 static int
-judge(struct daemon *d, struct conf *fresh, enum reload_moves how, struct fm_error *err)
+check_settings(struct daemon *d, struct conf *fresh, enum reload_moves how, struct fm_error *err)
 {
 	const struct plan *p = sweeper_plan(d->sweeper);
 	int rc = p != NULL ? regions_check(&fresh->regions.set, p->snap, err) : 0;
@@ -245,7 +245,7 @@ read_again(struct daemon *d, enum reload_moves how, struct mistakes *all, struct
 
 	if (rc != 0)
 		return rc;
-	rc = judge(d, fresh, how, err);
+	rc = check_settings(d, fresh, how, err);
 	if (rc == 0 && !wants_trial(d, fresh, how))
 		return take_when_idle(d, fresh, err);
 	if (rc == 0 && (rc = begin_trial(d, fresh, err)) == 0)

@@ -92,7 +92,7 @@ base_of(const char *path, char base[NAME_MAX + 1])
 
 /* Is e, found in path, one we take?  checked: engine_check() has seen it. */
 static int
-judge(const struct engine_set_private *self, const struct fm_engine *e, const char *path,
+check_engine(const struct engine_set_private *self, const struct fm_engine *e, const char *path,
     bool checked, struct fm_error *err)
 {
 	const struct engine_file *twin;
@@ -137,7 +137,7 @@ load_here(struct engine_set_private *self, const struct engine_file *file, struc
 		return refuse(self, file->path, bad.msg, err);
 	}
 	loaded.engine = lt_dlsym(h, "fm_engine");
-	if (judge(self, loaded.engine, file->path, false, &bad) != 0) {
+	if (check_engine(self, loaded.engine, file->path, false, &bad) != 0) {
 		lt_dlclose(h);
 		return refuse(self, file->path, bad.msg, err);
 	}
@@ -179,7 +179,7 @@ take_loaded(struct engine_set_private *self, struct engine_file *file, struct fm
 	struct fm_error bad;
 
 	if (apart_describe(file->apart, &file->engine, &bad) != 0 ||
-	    judge(self, file->engine, file->path, true, &bad) != 0)
+	    check_engine(self, file->engine, file->path, true, &bad) != 0)
 		return refuse(self, file->path, bad.msg, err);
 	return fm_vec_push(&self->engines, *file) ? 0 : out_of_memory(err);
 }

@@ -468,7 +468,7 @@ settle_mlid(struct mft *m, uint16_t mlid, struct cells *cs)
 
 /* What was changed spot by spot was of one tree before, and is if all was answered. */
 static void
-settle(struct mft *m)
+settle_listed(struct mft *m)
 {
 	for (size_t i = 0; i < m->list.n; i++) {
 		uint16_t mlid = m->list.item[i];
@@ -513,7 +513,7 @@ mft_next(struct mft *m, struct mft_block *out)
 		if (m->n_flying > 0)
 			return MFT_BUSY;
 		if (m->in_second || m->second.n == 0) {
-			settle(m);
+			settle_listed(m);
 			return MFT_OVER;
 		}
 		plan_second(m);

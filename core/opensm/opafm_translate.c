@@ -96,7 +96,7 @@ tell_unknown(struct opafm *x, const struct opafm_element *e, const char *path)
 }
 
 static void
-take(struct opafm *x, const struct opafm_element *e, const char *path)
+take_element(struct opafm *x, const struct opafm_element *e, const char *path)
 {
 	struct opensm_line l = { .key = opafm_key_find(path), .value = e->value, .line = e->line };
 
@@ -127,7 +127,7 @@ take_below(struct opafm *x, uint32_t of, const char *lead, bool covered)
 		if (e->is_section)
 			take_below(x, i, path, covered || is_row);
 		if (e->is_section ? is_row : row != NULL || !covered)
-			take(x, e, path);
+			take_element(x, e, path);
 	}
 }
 
@@ -147,7 +147,7 @@ take_part(struct opafm *x, uint32_t part)
 		if (strcmp(e->name, "Shared") == 0 || strcmp(e->name, "Sm") == 0)
 			continue;
 		if (row != NULL && row->form == OPENSM_SECTION && e->is_section)
-			take(x, e, e->name);
+			take_element(x, e, e->name);
 		else if (row == NULL || row->form != OPENSM_SECTION)
 			tell_unknown(x, e, e->name);
 	}

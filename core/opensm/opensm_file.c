@@ -219,7 +219,7 @@ blame_unknown(struct opensm *o, const struct opensm_line *l, const char *name)
 }
 
 static void
-take(struct opensm *o, struct opensm_line l, const char *name, char *value)
+take_setting(struct opensm *o, struct opensm_line l, const char *name, char *value)
 {
 	size_t n = strlen(value);
 
@@ -279,7 +279,7 @@ opensm_read(struct opensm *o, const char *text, size_t n)
 		if (strncmp(line, BARE_COMMENT, strlen(BARE_COMMENT)) == 0)
 			continue;
 		name_of(&in, name, sizeof(name));
-		take(o, (struct opensm_line){ .line = in.line }, name,
+		take_setting(o, (struct opensm_line){ .line = in.line }, name,
 		    conf_trim(line + strcspn(line, BLANKS "=")));
 	}
 }
@@ -291,5 +291,5 @@ opensm_say(struct opensm *o, const char *said, const char *key, const char *valu
 
 	o->out_of_memory |= copy == NULL;
 	if (copy != NULL)
-		take(o, (struct opensm_line){ .said = said }, key, copy);
+		take_setting(o, (struct opensm_line){ .said = said }, key, copy);
 }

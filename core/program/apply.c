@@ -450,7 +450,7 @@ apply_is_unfinished(const struct sweeper *s)
 /* --------------------------------------------------------------- afterwards */
 
 static void
-tell(struct sweeper *s, const struct transition_counts *c)
+report_order(struct sweeper *s, const struct transition_counts *c)
 {
 	s->report.order = *c;
 	if (sweeper_has_found(s))
@@ -504,7 +504,7 @@ take_up(struct sweeper *s, const struct transition *t, bool half_way)
 	if (t != NULL && !s->set.dry_run && !apply_remember(s, t))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for what switches may hold");
 	if (t != NULL)
-		tell(s, transition_counts(t));
+		report_order(s, transition_counts(t));
 }
 
 /* The sweep has failed. */

@@ -169,7 +169,7 @@ redis_set_patience(struct redis *r, unsigned ms)
 }
 
 static void
-tell(struct redis *r, const char *format, va_list ap)
+append_command(struct redis *r, const char *format, va_list ap)
 {
 	redisvAppendCommand(r->c, format, ap);
 	r->n_owed++;
@@ -181,7 +181,7 @@ redis_tell(struct redis *r, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	tell(r, format, ap);
+	append_command(r, format, ap);
 	va_end(ap);
 }
 
@@ -191,7 +191,7 @@ redis_ask(struct redis *r, struct fm_error *err, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	tell(r, format, ap);
+	append_command(r, format, ap);
 	va_end(ap);
 	return redis_answer(r, err);
 }
@@ -203,7 +203,7 @@ redis_do(struct redis *r, struct fm_error *err, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	tell(r, format, ap);
+	append_command(r, format, ap);
 	va_end(ap);
 	reply = redis_answer(r, err);
 	freeReplyObject(reply);

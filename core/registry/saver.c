@@ -160,7 +160,7 @@ hear_of_batch(struct saver *s, int64_t now_ms)
 }
 
 static void
-give(struct saver *s, struct registry_batch *b)
+hand_over_batch(struct saver *s, struct registry_batch *b)
 {
 	s->waits = true;
 	pthread_mutex_lock(&s->lock);
@@ -187,7 +187,7 @@ tick_apart(struct saver *s, int64_t now_ms)
 	if (registry_collect(s->registry, now_ms, s->wall_s(), &b, &err) != 0)
 		not_kept(s, &err, now_ms);
 	if (b != NULL)
-		give(s, b);
+		hand_over_batch(s, b);
 	return s->due_ms;
 }
 

@@ -166,7 +166,7 @@ pass_on(struct repair *p, bool copied)
 }
 
 static int
-judge(struct repair *p, struct fm_error *err)
+update_verdict(struct repair *p, struct fm_error *err)
 {
 	struct verify_request req = { .n_vls = p->r->set.n_vls,
 		.sl_model = plan_sl_model(p->r, p->k->prev) };
@@ -357,7 +357,7 @@ repair_tables(struct repair *p, struct repair_event *ev, bool *done, struct fm_e
 	}
 	if (!settle_delta(p))
 		return no_memory(err);
-	rc = judge(p, err);
+	rc = update_verdict(p, err);
 	if (rc == 0 && plan->verdict.unreachable_pairs > 0)
 		log_debug("route", "not repaired: %s", plan->verdict.witness);
 	if (rc != 0 || plan->verdict.unreachable_pairs > 0)

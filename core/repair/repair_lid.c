@@ -71,8 +71,8 @@ note_length(
 }
 
 static void
-take(struct repair *p, const struct repair_spot *s, const struct repair_comers *who, uint32_t c,
-    uint32_t depth)
+take_channel(struct repair *p, const struct repair_spot *s, const struct repair_comers *who,
+    uint32_t c, uint32_t depth)
 {
 	repair_set(p, s->sw, (uint8_t)(c - p->g->first[s->sw]));
 	set_mark(p, s->sw, MARK_SETTLED);
@@ -140,7 +140,7 @@ settle_by_first(struct repair *p, const struct repair_spot *s)
 		way = repair_follow(p, c, 1, s->old_depth, true);
 	if (way.depth == REPAIR_FAR)
 		return false;
-	take(p, s, NULL, c, way.depth);
+	take_channel(p, s, NULL, c, way.depth);
 	return true;
 }
 
@@ -159,7 +159,7 @@ settle_by_cover(struct repair *p, const struct repair_spot *s, const struct repa
 		struct way way = repair_follow(p, c, 0, s->old_depth, false);
 
 		if (way.depth != REPAIR_FAR) {
-			take(p, s, who, c, way.depth);
+			take_channel(p, s, who, c, way.depth);
 			return true;
 		}
 	}
@@ -181,7 +181,8 @@ settle_at_length(
 	keep_ways(p, who, vls, s->old_depth, held, &ch);
 	while (!repair_stops(p) && (c = repair_next_choice(p, &ch)) != FM_NONE)
 		if (held || repair_try_insert(p, who, c)) {
-			take(p, s, who, c, repair_follow(p, c, vls, s->old_depth, held).depth);
+			take_channel(
+			    p, s, who, c, repair_follow(p, c, vls, s->old_depth, held).depth);
 			return true;
 		}
 	return false;
@@ -287,7 +288,7 @@ settle_at_cost(
 		if (repair_is_banned(p, c) || cost_of(p, who, c, want) != want)
 			continue;
 		if (repair_try_insert(p, who, c)) {
-			take(p, s, who, c, repair_follow(p, c, 0, want, false).depth);
+			take_channel(p, s, who, c, repair_follow(p, c, 0, want, false).depth);
 			return true;
 		}
 		if (!fm_vec_push(&p->banned, c))

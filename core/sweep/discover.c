@@ -372,7 +372,7 @@ may_have_slot(struct sweeper *s, const struct arrival *v)
 }
 
 static void
-take(struct sweeper *s, const struct arrival *v)
+add_arrival(struct sweeper *s, const struct arrival *v)
 {
 	uint8_t far_port = v->info.local_port, end;
 	struct smp_route route;
@@ -453,7 +453,7 @@ cast_out_port(struct sweeper *s, const struct arrival *v)
 
 /* ---------------------------------------------------------------- doubts */
 
-static void settle(struct sweeper *s, struct arrival *v);
+static void settle_arrival(struct sweeper *s, struct arrival *v);
 static void ask_there(
     struct sweeper *s, enum doubt d, const struct arrival *v, const struct smp_route *route);
 
@@ -474,7 +474,7 @@ doubts_way(struct sweeper *s, enum doubt d, const struct arrival *v,
 
 /* The doubt is settled by who was found there. */
 static void
-judge(struct sweeper *s, enum doubt d, struct arrival *v, const struct wire_node_info *found,
+judge_doubt(struct sweeper *s, enum doubt d, struct arrival *v, const struct wire_node_info *found,
     const struct smp_route *there)
 {
 	bool still = arrive_is_still_there(s, d, v, found);
@@ -488,14 +488,14 @@ judge(struct sweeper *s, enum doubt d, struct arrival *v, const struct wire_node
 		v->settled = (v->settled & ~(unsigned)d) | STILL_THERE;
 		greet(s, v->owner, there);
 		ask_details(s, v->owner, 0);
-		settle(s, v);
+		settle_arrival(s, v);
 	} else if (d == DOUBT_NODE && still && arrive_goes_before(s, v)) {
 		cast_out_host(s, v);
-		settle(s, v);
+		settle_arrival(s, v);
 	} else if (d == DOUBT_PORT && still && arrive_goes_before(s, v)) {
 		struct arrival before = *v;
 
-		settle(s, v);
+		settle_arrival(s, v);
 		cast_out_port(s, &before);
 	} else if (still) {
 		bool news = todo_known(s->todo, v->node, v->port) == TODO_DONE;
@@ -506,7 +506,7 @@ judge(struct sweeper *s, enum doubt d, struct arrival *v, const struct wire_node
 	} else {
 		if (d == DOUBT_PORT)
 			free_port_guid(s, v, found);
-		settle(s, v);
+		settle_arrival(s, v);
 	}
 }
 
@@ -530,11 +530,11 @@ on_judged(struct ask *a, enum txn_status status, const uint8_t *reply)
 		inv_unlink(
 		    &s->inv, a->node, a->port, EDGE_SILENT); /* asked again by a light sweep */
 	} else if (inv_node(&s->inv, a->claim_node)->generation != a->claim_generation) {
-		settle(s, &v);
+		settle_arrival(s, &v);
 	} else {
 		if (status == TXN_OK)
 			wire_node_info_get(reply + WIRE_SMP_DATA_AT, &found);
-		judge(s, (enum doubt)a->kind, &v, &found, &a->route);
+		judge_doubt(s, (enum doubt)a->kind, &v, &found, &a->route);
 	}
 }
 
@@ -556,14 +556,14 @@ ask_there(struct sweeper *s, enum doubt d, const struct arrival *v, const struct
 }
 
 static void
-settle(struct sweeper *s, struct arrival *v)
+settle_arrival(struct sweeper *s, struct arrival *v)
 {
 	static const struct wire_node_info nobody = { 0 };
 	enum doubt d = arrive_doubt(s, v);
 	struct smp_route route;
 
 	if (d == DOUBT_NONE) {
-		take(s, v);
+		add_arrival(s, v);
 	} else if (d == IS_FOREIGN || s->disc->n_doubts++ >= DOUBTS_MAX(s)) {
 		discover_leave_out(s, v->node, v->port, v->owner, v->owner_port);
 	} else if (d == DOUBT_LOOP && v->info.local_port == v->port) {
@@ -573,7 +573,7 @@ settle(struct sweeper *s, struct arrival *v)
 	} else if (d == DOUBT_LOOP) {
 		note_loop(s, v->node, v->port, v->info.local_port);
 	} else {
-		judge(s, d, v, &nobody, NULL);
+		judge_doubt(s, d, v, &nobody, NULL);
 	}
 }
 
@@ -585,7 +585,7 @@ arrive(struct sweeper *s, uint32_t node, uint8_t port, const uint8_t *data, uint
 	struct arrival v = { .node = node, .port = port, .data = data, .m_key = m_key };
 
 	wire_node_info_get(data, &v.info);
-	settle(s, &v);
+	settle_arrival(s, &v);
 }
 
 /* ------------------------------------------------------ walking a cable */

@@ -297,7 +297,7 @@ note_deviations(struct plan *p, const struct plan *repaired)
 /* Verify p.  Regions that allow credit loops within are given their switches; new ones are in
  * none. */
 static int
-judge(struct router *r, struct plan *p, struct fm_error *err)
+verify_plan(struct router *r, struct plan *p, struct fm_error *err)
 {
 	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = plan_sl_model(r, p) };
 	const struct plan_regions *of = p->regions;
@@ -334,7 +334,7 @@ make_tables(
 	rc = keep_copy(&g->k, err);
 	if (rc == 0 && (!make_rows(g) || !note_deviations(g->k.p, instead)))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for switches that join");
-	return rc != 0 ? rc : judge(g->k.r, g->k.p, err);
+	return rc != 0 ? rc : verify_plan(g->k.r, g->k.p, err);
 }
 
 int

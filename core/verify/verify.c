@@ -75,7 +75,7 @@ judge_lids(struct judge *j, struct fm_pool *workers, bool *acyclic, struct fm_er
 }
 
 static int
-judge(struct judge *j, struct fm_pool *workers, struct fm_error *err)
+find_verdict(struct judge *j, struct fm_pool *workers, struct fm_error *err)
 {
 	struct cycle cycle = { 0 };
 	bool acyclic = false;
@@ -110,7 +110,7 @@ verify_tables(const struct snapshot *snap, const struct fm_tables *tables,
 		.req = req,
 		.n_workers = fm_pool_size(workers),
 		.out = &v };
-	int rc = judge(&j, workers, err);
+	int rc = find_verdict(&j, workers, err);
 
 	verify_judge_free(&j);
 	if (rc == 0)

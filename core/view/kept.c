@@ -45,7 +45,7 @@ count_ends(const struct inventory *inv)
 }
 
 static void
-say(const struct inventory *inv, uint32_t slot, unsigned port, const char *why)
+log_not_as_kept(const struct inventory *inv, uint32_t slot, unsigned port, const char *why)
 {
 	char name[128];
 
@@ -57,7 +57,7 @@ say(const struct inventory *inv, uint32_t slot, unsigned port, const char *why)
 static void
 take_away(struct inventory *inv, uint32_t slot, unsigned port, const char *why)
 {
-	say(inv, slot, port, why);
+	log_not_as_kept(inv, slot, port, why);
 	if (port != 0) {
 		inv_unlink(inv, slot, (uint8_t)port, EDGE_NONE);
 		return;
