@@ -181,7 +181,7 @@ next_word(const struct ask *a)
 }
 
 static int
-put(struct ask *a, const char *key, json_t *value, const char *word, struct fm_error *err)
+put_argument(struct ask *a, const char *key, json_t *value, const char *word, struct fm_error *err)
 {
 	if (json_object_set_new(a->args, key, value) != 0)
 		return fm_fail(err, FM_E_CONFIG, "%.100s is no UTF-8 text", word);
@@ -229,7 +229,7 @@ add_word(struct ask *a, const char *word, struct fm_error *err)
 
 	if (equals == NULL && (name = next_word(a)) != NULL) {
 		if (strcmp(name, "part") != 0)
-			return put(a, name,
+			return put_argument(a, name,
 			    a->verb->numbers ? number_or_word(word) : json_string(word), word, err);
 		a->part = word;
 		return 0;
@@ -237,7 +237,7 @@ add_word(struct ask *a, const char *word, struct fm_error *err)
 	if (equals == NULL || equals == word || (size_t)(equals - word) >= sizeof(key))
 		return refuse_word(a, word, err);
 	snprintf(key, sizeof(key), "%.*s", (int)(equals - word), word);
-	return put(a, key, number_or_word(equals + 1), word, err);
+	return put_argument(a, key, number_or_word(equals + 1), word, err);
 }
 
 static int

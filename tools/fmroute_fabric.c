@@ -15,7 +15,7 @@
 
 /* Write and let go. */
 static int
-put(struct netlist *nl)
+write_and_free(struct netlist *nl)
 {
 	struct fm_error err;
 	int rc = netlist_write(nl, stdout, &err);
@@ -36,7 +36,7 @@ fmroute_gen(int argc, char **argv)
 	for (int i = 0; i < argc; i++)
 		printf(" %s", argv[i]);
 	printf("\n");
-	return put(&nl);
+	return write_and_free(&nl);
 }
 
 int
@@ -51,7 +51,7 @@ fmroute_convert(int argc, char **argv)
 	}
 	if (netlist_read(argv[1], &nl, &err) != 0)
 		return fmroute_report(&err);
-	return put(&nl);
+	return write_and_free(&nl);
 }
 
 /* what: "--links=", "SEED ".  Digits, or hexadecimal ones behind 0x: no sign, no blank, and no 0
@@ -155,7 +155,7 @@ fmroute_fail(int argc, char **argv)
 	}
 	printf("# %.200s, seed %llu: without %u cables and %u switches\n", argv[optind],
 	    (unsigned long long)f.seed, n_links, n_switches);
-	return put(&nl);
+	return write_and_free(&nl);
 }
 
 int
@@ -175,5 +175,5 @@ fmroute_shuffle(int argc, char **argv)
 		return fmroute_report(&err);
 	rc = netlist_shuffle(&nl, seed, &other, &err);
 	netlist_fini(&nl);
-	return rc != 0 ? fmroute_report(&err) : put(&other);
+	return rc != 0 ? fmroute_report(&err) : write_and_free(&other);
 }

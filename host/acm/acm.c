@@ -68,7 +68,7 @@ count(struct endpoint *ep, int what)
 }
 
 static void
-put(struct endpoint *ep)
+put_endpoint(struct endpoint *ep)
 {
 	if (atomic_fetch_sub(&ep->refs, 1) == 1)
 		free(ep);
@@ -91,7 +91,7 @@ open_endpoint(const struct acm_endpoint *acm, void *port, void **out)
 static void
 close_endpoint(void *ep)
 {
-	put(ep);
+	put_endpoint(ep);
 }
 
 static struct sa_gid
@@ -176,7 +176,7 @@ sa_has_answered(struct acm_sa_mad *mad)
 		status = h.attr == SA_PATH_RECORD && h.method == SA_GET_RESP ? status_of(h.status)
 									     : ACM_STATUS_ENODATA;
 	answer(a->ep, a->respond, a->id, &a->msg, status, bytes + SA_DATA_AT);
-	put(a->ep);
+	put_endpoint(a->ep);
 	free(a);
 	acm_free_sa_mad(mad);
 }
@@ -215,7 +215,7 @@ ask(struct endpoint *ep, respond by, uint64_t id, const struct acm_msg *msg,
 		atomic_fetch_add(&ep->refs, 1);
 		if (acm_send_sa_mad(mad) == 0)
 			return 0;
-		put(ep);
+		put_endpoint(ep);
 		acm_free_sa_mad(mad);
 	}
 	free(a);
@@ -387,7 +387,7 @@ resolve_dest(struct endpoint *ep, struct acm_msg *msg, uint64_t id)
 /* ------------------------------------------------------------------- provider */
 
 static void
-look(void)
+look_at_file(void)
 {
 	static const char *const words[] = {
 		[ACM_FILE_NONE] = "there are none, the SA is asked",
@@ -410,7 +410,7 @@ static int
 resolve(void *ep, struct acm_msg *msg, uint64_t id)
 {
 	count(ep, ACM_CNTR_RESOLVE);
-	look();
+	look_at_file();
 	return data_of(msg)[0].type == ACM_EP_INFO_PATH ? resolve_path(ep, msg, id)
 							: resolve_dest(ep, msg, id);
 }

@@ -549,7 +549,7 @@ take_state(struct relay *s, struct replica *r, const redisReply *all, struct fm_
 
 /* All of one moment, in one question. */
 static int
-look(struct relay *s, struct replica *r, struct fm_error *err)
+read_replica(struct relay *s, struct replica *r, struct fm_error *err)
 {
 	redisReply *all;
 	int rc;
@@ -577,7 +577,7 @@ relay_fetch(void *source, struct replica *r, bool *whole, struct fm_error *err)
 
 	s->age_s = 0;
 	if (s->last[0] == '\0' || is_one(s->next, r->at)) /* else an event has woken us */
-		rc = look(s, r, err);
+		rc = read_replica(s, r, err);
 	*whole = r->at.epoch == 0 || s->gap;
 	if (rc == 0 && *whole)
 		rc = fetch_all(&f, err);

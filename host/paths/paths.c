@@ -222,7 +222,7 @@ lids(const struct paths *p)
 }
 
 static int
-take(struct paths *p, size_t n, struct fm_error *err)
+parse_paths(struct paths *p, size_t n, struct fm_error *err)
 {
 	const struct section *s = &p->section[PATHS_SUBNET];
 	int rc;
@@ -257,7 +257,7 @@ paths_take(void *bytes, size_t n, struct paths **out, struct fm_error *err)
 		return fm_fail(err, FM_E_SYSTEM, "out of memory");
 	}
 	p->bytes = bytes;
-	rc = take(p, n, err);
+	rc = parse_paths(p, n, err);
 	if (rc != 0)
 		paths_free(p);
 	else

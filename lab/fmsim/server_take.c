@@ -135,7 +135,7 @@ look_at_port(const struct sim_fabric *f, struct sim_place at, struct fmsim_port 
 }
 
 static int
-look(const struct sim_server *v, const char *node, struct fmsim_ca *ca)
+describe_ca(const struct sim_server *v, const char *node, struct fmsim_ca *ca)
 {
 	const struct sim_fabric *f = &v->sim->fabric;
 	struct wire_node_info ni;
@@ -173,7 +173,7 @@ do_call(const struct sim_server *v, const struct fmsim_call *call, struct fmsim_
 
 	memcpy(node, call->node, sizeof(call->node));
 	if (call->op == FMSIM_LOOK)
-		return look(v, node, ca);
+		return describe_ca(v, node, ca);
 	if (file == NULL)
 		return -EBADF;
 	if (call->op == FMSIM_REGISTER)

@@ -84,7 +84,7 @@ fmsim_do_call(struct fmsim_call *call, struct fmsim_ca *ca)
 }
 
 static int
-look(struct fmsim_ca *ca)
+look_up_ca(struct fmsim_ca *ca)
 {
 	struct fmsim_call call = { .op = FMSIM_LOOK };
 	int rc;
@@ -113,7 +113,7 @@ fmsim_find_port(const char *ca_name, int port)
 
 	if (ca_name != NULL && ca_name[0] != '\0' && strcmp(ca_name, FMSIM_CA_NAME) != 0)
 		return -ENODEV;
-	rc = look(&ca);
+	rc = look_up_ca(&ca);
 	if (rc < 0)
 		return rc;
 	if (port <= 0)
@@ -140,7 +140,7 @@ umad_get_cas_names(char cas[][UMAD_CA_NAME_LEN], int max)
 {
 	struct fmsim_ca ca;
 
-	if (max < 1 || look(&ca) < 0)
+	if (max < 1 || look_up_ca(&ca) < 0)
 		return 0;
 	snprintf(cas[0], UMAD_CA_NAME_LEN, "%s", FMSIM_CA_NAME);
 	return 1;
@@ -152,7 +152,7 @@ umad_get_ca_device_list(void)
 	struct umad_device_node *n;
 	struct fmsim_ca ca;
 
-	if (look(&ca) < 0) {
+	if (look_up_ca(&ca) < 0) {
 		errno = EIO;
 		return NULL;
 	}
@@ -186,7 +186,7 @@ umad_get_ca_portguids(const char *ca_name, __be64 *portguids, int max)
 	struct fmsim_ca ca;
 	int n;
 
-	if (fmsim_find_port(ca_name, 0) < 0 || look(&ca) < 0)
+	if (fmsim_find_port(ca_name, 0) < 0 || look_up_ca(&ca) < 0)
 		return -ENODEV;
 	n = (int)ca.n_ports + 1;
 	if (n > FMSIM_CA_PORTS)
@@ -229,7 +229,7 @@ umad_get_port(const char *ca_name, int portnum, umad_port_t *port)
 
 	if (rc < 0)
 		return rc;
-	if (look(&ca) < 0)
+	if (look_up_ca(&ca) < 0)
 		return -ENODEV;
 	return fill_port(port, &ca, rc) ? 0 : -ENOMEM;
 }
@@ -260,7 +260,7 @@ umad_get_ca(const char *ca_name, umad_ca_t *ca)
 	struct fmsim_ca from;
 	int rc = fmsim_find_port(ca_name, 0);
 
-	if (rc == -ENODEV || look(&from) < 0)
+	if (rc == -ENODEV || look_up_ca(&from) < 0)
 		return -ENODEV;
 	*ca = (umad_ca_t){ .node_type = from.node_type,
 		.numports = (int)from.n_ports,
@@ -319,7 +319,7 @@ fmsim_open_sysfs(const char *path)
 	if (strncmp(path, ours, sizeof(ours) - 1) != 0)
 		return -2;
 	if (sscanf(path + sizeof(ours) - 1, SYS_CA_PORTS_DIR "/%d/%31s", &port, file) == 2 &&
-	    look(&ca) >= 0 && has_port(&ca, port))
+	    look_up_ca(&ca) >= 0 && has_port(&ca, port))
 		n = print_port(text, sizeof(text), &ca.ports[port], file);
 	fd = n > 0 ? memfd_create(file, MFD_CLOEXEC) : -1;
 	if (fd >= 0 && (write(fd, text, (size_t)n) != n || lseek(fd, 0, SEEK_SET) != 0)) {

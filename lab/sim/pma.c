@@ -67,7 +67,7 @@ most(const struct view *v)
 }
 
 static void
-put(uint8_t *data, const struct view *v, uint64_t value)
+put_counter(uint8_t *data, const struct view *v, uint64_t value)
 {
 	uint8_t *at = data + v->at;
 
@@ -160,7 +160,7 @@ counters(struct sim_fabric *f, struct sim_place at, uint8_t *data, bool is_set,
 
 		for (uint32_t port = r.first; port <= r.last; port++)
 			sum += f->counters[port][views[i].counter];
-		put(data, &views[i], sum);
+		put_counter(data, &views[i], sum);
 	}
 	return 0;
 }

@@ -106,7 +106,7 @@ is_answer(const uint8_t *mad)
 
 /* Strict: is this what one of our requests waits for?  Then it waits no more. */
 static bool
-settle(struct sim_transport *st, const uint8_t *mad)
+settle_request(struct sim_transport *st, const uint8_t *mad)
 {
 	uint32_t slot = fm_hash_find(&st->by_tid, pending_key(mad));
 	struct sim_packet *request;
@@ -124,7 +124,8 @@ on_arrival(struct sim_client *c, struct sim_packet *p)
 {
 	struct sim_transport *st = of_client(c);
 
-	if (c->sim->options.strict && is_answer(p->mad.bytes) && !settle(st, p->mad.bytes)) {
+	if (c->sim->options.strict && is_answer(p->mad.bytes) &&
+	    !settle_request(st, p->mad.bytes)) {
 		c->sim->counts.unexpected++;
 		packet_free(c->sim, p);
 		return;

@@ -22,7 +22,7 @@ before(const struct fm_heap *h, uint32_t a, uint32_t b)
 }
 
 static void
-put(struct fm_heap *h, uint32_t pos, uint32_t item)
+place_item(struct fm_heap *h, uint32_t pos, uint32_t item)
 {
 	h->items[pos] = item;
 	h->at[item] = pos;
@@ -37,10 +37,10 @@ sift_up(struct fm_heap *h, uint32_t pos)
 		parent = (pos - 1) / ARITY;
 		if (!before(h, item, h->items[parent]))
 			break;
-		put(h, pos, h->items[parent]);
+		place_item(h, pos, h->items[parent]);
 		pos = parent;
 	}
-	put(h, pos, item);
+	place_item(h, pos, item);
 }
 
 static void
@@ -58,10 +58,10 @@ sift_down(struct fm_heap *h, uint32_t pos)
 				least = c;
 		if (!before(h, h->items[least], item))
 			break;
-		put(h, pos, h->items[least]);
+		place_item(h, pos, h->items[least]);
 		pos = least;
 	}
-	put(h, pos, item);
+	place_item(h, pos, item);
 }
 
 void
@@ -69,7 +69,7 @@ fm_heap_push(struct fm_heap *h, uint32_t item, uint64_t key)
 {
 	if (h->at[item] == FM_HEAP_NONE) {
 		h->key[item] = key;
-		put(h, h->n++, item);
+		place_item(h, h->n++, item);
 	} else if (key < h->key[item]) {
 		h->key[item] = key;
 	} else {
@@ -89,7 +89,7 @@ fm_heap_pop(struct fm_heap *h)
 	last = h->items[--h->n];
 	h->at[least] = FM_HEAP_NONE;
 	if (h->n > 0) {
-		put(h, 0, last);
+		place_item(h, 0, last);
 		sift_down(h, 0);
 	}
 	return least;

@@ -34,7 +34,7 @@ struct opinion {
 };
 
 static struct opinion
-judge(const struct nue_lanes *l, const fm_arc *path, uint32_t n_arcs)
+judge_path(const struct nue_lanes *l, const fm_arc *path, uint32_t n_arcs)
 {
 	nue_vls vl = { 0 }, ok = ~vl, fresh = vl;
 
@@ -164,7 +164,7 @@ each_path(struct nue_lanes *l, fm_sw s, fm_sw target, nue_vls *ok, unsigned sl)
 			uint32_t n = l->placed[lid] ? trace(l, s, target, lid) : 0;
 
 			if (ok != NULL)
-				*ok &= judge(l, l->path, n).ok;
+				*ok &= judge_path(l, l->path, n).ok;
 			else if (!commit(l, l->path, n, sl))
 				return false;
 		}
@@ -176,7 +176,7 @@ static bool
 move_pair(
     struct nue_lanes *l, fm_sw source, fm_sw target, const fm_arc *path, uint32_t n, uint8_t *sl)
 {
-	struct opinion what = judge(l, path, n);
+	struct opinion what = judge_path(l, path, n);
 	unsigned to;
 
 	each_path(l, source, target, &what.ok, NUE_UNSET);
@@ -199,7 +199,7 @@ nue_lanes_admit(
 	if (*sl != NUE_UNSET)
 		return commit(l, path, n_arcs, *sl % NUE_SLS) ||
 		    (move && !(*sl & NUE_FIXED) && move_pair(l, source, target, path, n_arcs, sl));
-	to = choose_sl(judge(l, path, n_arcs));
+	to = choose_sl(judge_path(l, path, n_arcs));
 	if (to == NUE_UNSET)
 		return false;
 	set_pair(l, sl, to);

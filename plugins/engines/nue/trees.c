@@ -121,7 +121,7 @@ admit(struct nue_trees *g, fm_sw u, fm_arc a, unsigned valleys, bool move)
 }
 
 static bool
-settle(struct nue_trees *g, fm_sw u, uint32_t layer, bool move)
+settle_switch(struct nue_trees *g, fm_sw u, uint32_t layer, bool move)
 {
 	struct step s = { .arc = FM_NONE };
 
@@ -190,8 +190,8 @@ grow_layers(struct nue_trees *g)
 		uint32_t to = g->n_order, n_waiting = find_candidates(g, from, to, layer);
 
 		for (uint32_t i = 0; i < n_waiting; i++)
-			if (!settle(g, g->waiting[i], layer, false) && g->lanes != NULL)
-				settle(g, g->waiting[i], layer, true);
+			if (!settle_switch(g, g->waiting[i], layer, false) && g->lanes != NULL)
+				settle_switch(g, g->waiting[i], layer, true);
 		from = to;
 	}
 }
