@@ -405,10 +405,10 @@ store_table(const struct option_value *v, const struct snapshot *snap, struct fm
 	if (rows == NULL)
 		return option_out_of_memory(err);
 	for (size_t i = 0; rc == 0 && i < v->n; i++) {
-		rows[i].guid = v->lines[i].guid;
-		rows[i].port = v->lines[i].port;
-		rows[i].value = v->lines[i].value;
-		rc = node_find(snap, &ends, rows[i].guid, &rows[i].index, err);
+		rows[i] = (struct fm_node_value){ .guid = v->lines[i].guid,
+			.port = v->lines[i].port,
+			.value = v->lines[i].value };
+		rc = node_find(snap, &ends, &rows[i], err);
 	}
 	fm_hash_fini(&ends);
 	*to = (struct fm_node_values){ rows, (uint32_t)v->n };

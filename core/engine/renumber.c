@@ -228,29 +228,25 @@ pick_list(struct renumbered *r, struct fm_nodeset_list *list)
 	return ok;
 }
 
-/* A row is a switch's when its GUID is. */
 static bool
-pick_table(struct renumbered *r, const struct fm_fabric *was, struct fm_node_values *table)
+pick_table(struct renumbered *r, struct fm_node_values *table)
 {
 	struct fm_node_value *rows =
 	    fm_arena_array(&r->mem, (size_t)table->n_rows + 1, struct fm_node_value);
 
 	for (uint32_t i = 0; rows != NULL && i < table->n_rows; i++) {
-		const struct fm_node_value *row = &table->row[i];
-		bool is_sw = row->index < was->n_switches && was->sw_guid[row->index] == row->guid;
-
-		rows[i] = *row;
-		if (is_sw)
-			rows[i].index = r->new_sw[row->index];
-		else if (row->index < was->n_ends)
-			rows[i].index = r->new_end[row->index];
+		rows[i] = table->row[i];
+		if (rows[i].sw != FM_NONE)
+			rows[i].sw = r->new_sw[rows[i].sw];
+		if (rows[i].end != FM_NONE)
+			rows[i].end = r->new_end[rows[i].end];
 	}
 	table->row = rows;
 	return rows != NULL;
 }
 
 static bool
-pick_option(struct renumbered *r, const struct fm_fabric *was, enum fm_opt_type type, void *value)
+pick_option(struct renumbered *r, enum fm_opt_type type, void *value)
 {
 	switch (type) {
 	case FM_OPT_NODES:
@@ -258,15 +254,14 @@ pick_option(struct renumbered *r, const struct fm_fabric *was, enum fm_opt_type 
 	case FM_OPT_NODES_LIST:
 		return pick_list(r, value);
 	case FM_OPT_NODE_VALUES:
-		return pick_table(r, was, value);
+		return pick_table(r, value);
 	default:
 		return true; /* knows no numbers */
 	}
 }
 
 static bool
-pick_options(struct renumbered *r, const struct fm_engine *engine, const void *opts,
-    const struct fm_fabric *was)
+pick_options(struct renumbered *r, const struct fm_engine *engine, const void *opts)
 {
 	struct option_table table = option_table_of(engine);
 	const struct fm_option *row;
@@ -281,7 +276,7 @@ pick_options(struct renumbered *r, const struct fm_engine *engine, const void *o
 		return false;
 	memcpy(to, opts, table.bytes);
 	for (size_t i = 0; ok && (row = option_row(&table, i)) != NULL; i++)
-		ok = pick_option(r, was, row->type, to + row->offset);
+		ok = pick_option(r, row->type, to + row->offset);
 	r->opts = to;
 	return ok;
 }
@@ -363,7 +358,7 @@ renumber_begin(struct renumbered *r, const struct fm_engine *engine, const void 
 	r->sw = order = fm_arena_array(&r->mem, (size_t)fab->n_switches + 1, fm_sw);
 	rc = order != NULL ? cable_order_find(fab, order, err) : no_memory(err);
 	if (rc == 0 &&
-	    (!pick_fabric(r, fab) || !pick_options(r, engine, opts, fab) || !pick_rows(r, t)))
+	    (!pick_fabric(r, fab) || !pick_options(r, engine, opts) || !pick_rows(r, t)))
 		rc = no_memory(err);
 	if (rc != 0)
 		renumber_end(r);

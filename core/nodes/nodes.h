@@ -70,9 +70,8 @@ int node_items_resolve(const struct node_item *items, const struct node_target *
 int node_set_resolve(const struct node_item *items, size_t n, const struct node_target *to,
     bool *hit, const struct snapshot *snap, struct fm_arena *mem, struct fm_error *err);
 
-/* *index: the switch of a node GUID or the end-port of a port GUID, FM_NONE
- * where there is none.  *ends begins empty and is filled when first needed. */
-int node_find(const struct snapshot *snap, struct fm_hash *ends, uint64_t guid, uint32_t *index,
+/* row->sw and row->end of row->guid.  *ends begins empty and is filled when first needed. */
+int node_find(const struct snapshot *snap, struct fm_hash *ends, struct fm_node_value *row,
     struct fm_error *err);
 
 #endif

@@ -429,19 +429,20 @@ node_set_resolve(const struct node_item *items, size_t n, const struct node_targ
 }
 
 int
-node_find(const struct snapshot *snap, struct fm_hash *ends, uint64_t guid, uint32_t *index,
+node_find(const struct snapshot *snap, struct fm_hash *ends, struct fm_node_value *row,
     struct fm_error *err)
 {
 	const struct fm_fabric *fab = &snap->fab;
 
-	*index = fm_hash_find(&snap->sw_by_guid, guid);
-	if (*index != FM_HASH_NONE)
+	row->end = FM_NONE;
+	row->sw = fm_hash_find(&snap->sw_by_guid, row->guid);
+	if (row->sw != FM_NONE)
 		return 0;
 	if (ends->n == 0)
 		for (fm_end e = 0; e < fab->n_ends; e++)
 			if (!fm_hash_put(ends, fab->end_guid[e], e))
 				return fm_fail(
 				    err, FM_E_RESOURCE, "out of memory while resolving GUIDs");
-	*index = fm_hash_find(ends, guid);
+	row->end = fm_hash_find(ends, row->guid);
 	return 0;
 }

@@ -275,12 +275,14 @@ struct fm_nodeset_list {
 	const struct fm_nodeset *set; /* [n_sets] */
 	uint32_t n_sets;
 };
-/* One number, of a node or of one of its ports. */
+/* One number, of a node or of one of its ports.  One of sw and end at least is FM_NONE. */
 struct fm_node_value {
-	uint64_t guid;	/* as written */
-	uint32_t index; /* the fm_sw whose sw_guid it is, else the fm_end; FM_NONE: neither */
-	uint32_t port;	/* 0 where none was written */
+	uint64_t guid; /* as written */
 	int64_t value;
+	fm_sw sw;      /* whose sw_guid it is, FM_NONE: no switch's of this fabric */
+	fm_end end;    /* else whose end_guid it is, FM_NONE: nobody's */
+	uint32_t port; /* 0 where none was written */
+	uint32_t zero;
 };
 struct fm_node_values {
 	const struct fm_node_value *row; /* [n_rows] in the order written */

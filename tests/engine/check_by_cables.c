@@ -215,10 +215,10 @@ read_options(const struct fm_fabric *fab, const struct named_options *o, fm_sw s
 	for (uint32_t i = 0; i < o->table.n_rows; i++) {
 		const struct fm_node_value *row = &o->table.row[i];
 
-		if (row->index < fab->n_switches && fab->sw_guid[row->index] == row->guid)
-			h = h * 5 + (row->index == s) + (uint64_t)row->value;
-		else if (row->index != FM_NONE)
-			h = h * 5 + fab->end_guid[row->index];
+		if (row->sw != FM_NONE)
+			h = h * 5 + (row->sw == s) + (uint64_t)row->value;
+		else if (row->end != FM_NONE)
+			h = h * 5 + fab->end_guid[row->end];
 	}
 	return h;
 }

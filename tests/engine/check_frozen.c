@@ -145,6 +145,7 @@ START_TEST(it_sees_its_options)
 		{ "wait", { "250ms" } }, { "colour", { "blue" } }, { "word", { "hello" } },
 		{ "root", { guid } }, { "list", { guid, "name:host-*" } }, { "values", { row } },
 		{ "file", { path } } };
+	fm_end end;
 	struct routed r;
 
 	folder_write(folder, "text", "some bytes");
@@ -169,6 +170,14 @@ START_TEST(it_sees_its_options)
 	    "file=some bytes:10",
 	    fab->sw_name[1]);
 	ck_assert_str_eq(r.err.msg, wanted);
+	routed_fini(&r);
+	/* the GUID of an end */
+	for (end = 0; fab->end_kind[end] != FM_END_CA;)
+		end++;
+	snprintf(row, sizeof(row), "0x%llx 1 -5", (unsigned long long)fab->end_guid[end]);
+	route_with(&r, engine, snapshot_get(snap), written, sizeof(written) / sizeof(*written));
+	snprintf(wanted, sizeof(wanted), "values=1:%s:1:-5 ", fab->end_name[end]);
+	ck_assert_msg(strstr(r.err.msg, wanted) != NULL, "'%s' is not in '%s'", wanted, r.err.msg);
 	routed_fini(&r);
 	snapshot_put(snap);
 }

@@ -98,10 +98,12 @@ AT(fm_nodeset_list, n_sets, 8);
 SIZE(fm_nodeset_list, 16);
 
 AT(fm_node_value, guid, 0);
-AT(fm_node_value, index, 8);
-AT(fm_node_value, port, 12);
-AT(fm_node_value, value, 16);
-SIZE(fm_node_value, 24);
+AT(fm_node_value, value, 8);
+AT(fm_node_value, sw, 16);
+AT(fm_node_value, end, 20);
+AT(fm_node_value, port, 24);
+AT(fm_node_value, zero, 28);
+SIZE(fm_node_value, 32);
 
 AT(fm_node_values, row, 0);
 AT(fm_node_values, n_rows, 8);
@@ -203,7 +205,8 @@ IS(fm_nodeset, end, const uint64_t *);
 IS(fm_nodeset, given, bool);
 IS(fm_nodeset_list, set, const struct fm_nodeset *);
 IS(fm_node_value, guid, uint64_t);
-IS(fm_node_value, index, uint32_t);
+IS(fm_node_value, sw, uint32_t);
+IS(fm_node_value, end, uint32_t);
 IS(fm_node_value, port, uint32_t);
 IS(fm_node_value, value, int64_t);
 IS(fm_node_values, row, const struct fm_node_value *);

@@ -50,13 +50,11 @@ ignore(
     const struct fm_fabric *fab, const struct fm_node_value *row, uint64_t *links, uint64_t *ends)
 {
 	fm_link l = FM_NONE;
-	fm_end e = row->index;
+	fm_end e = row->end;
 
-	if (row->index == FM_NONE)
-		return false;
-	if (fm_row_is_switch(fab, row)) {
-		l = fm_link_at(fab, row->index, (uint32_t)row->value);
-		e = end_at(fab, row->index, (uint32_t)row->value);
+	if (row->sw != FM_NONE) {
+		l = fm_link_at(fab, row->sw, (uint32_t)row->value);
+		e = end_at(fab, row->sw, (uint32_t)row->value);
 	}
 	if (l != FM_NONE)
 		fm_bit_set(links, l);
@@ -102,12 +100,12 @@ order_ports(const struct fm_host *host, const struct fm_fabric *fab,
 	for (uint32_t i = 0; i < table->n_rows; i++) {
 		const struct fm_node_value *row = &table->row[i];
 		fm_link l =
-		    fm_row_is_switch(fab, row) ? fm_link_at(fab, row->index, row->port) : FM_NONE;
+		    row->sw != FM_NONE ? fm_link_at(fab, row->sw, row->port) : FM_NONE;
 
 		n_lines += row->value == 0;
-		n_unknown += row->value == 0 && !fm_row_is_switch(fab, row);
+		n_unknown += row->value == 0 && row->sw == FM_NONE;
 		if (l != FM_NONE && place[l] == 0)
-			place[l] = ++listed[row->index];
+			place[l] = ++listed[row->sw];
 	}
 	if (n_unknown > 0)
 		host->log(host, fm_stray_level(fab),

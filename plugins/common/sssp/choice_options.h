@@ -67,11 +67,4 @@ struct fm_choice_options {
 int fm_choice_from_options(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_choice_options *o, struct fm_choice *out, struct fm_error *err);
 
-/* Is the row's GUID that of a switch? */
-static inline bool
-fm_row_is_switch(const struct fm_fabric *fab, const struct fm_node_value *row)
-{
-	return row->index < fab->n_switches && fab->sw_guid[row->index] == row->guid;
-}
-
 #endif

@@ -15,8 +15,8 @@ list_ids(const struct fm_host *host, const struct fm_fabric *fab,
 	for (fm_sw s = 0; s < fab->n_switches; s++)
 		ids[s] = INT64_MAX;
 	for (uint32_t i = 0; i < table->n_rows; i++) {
-		if (fm_row_is_switch(fab, &table->row[i]))
-			ids[table->row[i].index] = table->row[i].value;
+		if (table->row[i].sw != FM_NONE)
+			ids[table->row[i].sw] = table->row[i].value;
 		else
 			n_unknown++;
 	}

@@ -93,7 +93,7 @@ list_weights(const struct fm_host *host, const struct fm_fabric *fab,
 	for (uint32_t i = 0; i < table->n_rows; i++) {
 		const struct fm_node_value *row = &table->row[i];
 		fm_link l =
-		    fm_row_is_switch(fab, row) ? fm_link_at(fab, row->index, row->port) : FM_NONE;
+		    row->sw != FM_NONE ? fm_link_at(fab, row->sw, row->port) : FM_NONE;
 
 		if (l != FM_NONE)
 			weight[l] = (uint32_t)row->value;

@@ -156,6 +156,15 @@ count(const uint64_t *set, uint32_t n)
 	return found;
 }
 
+static const char *
+name_of(const struct fm_fabric *fab, const struct fm_node_value *row)
+{
+	return row == NULL	      ? "none"
+	    : row->sw != FM_NONE  ? fab->sw_name[row->sw]
+	    : row->end != FM_NONE ? fab->end_name[row->end]
+				  : "nobody";
+}
+
 static int
 tell(const struct fm_host *host, const struct fm_fabric *fab, const struct options *o,
     struct fm_error *err)
@@ -174,7 +183,7 @@ tell(const struct fm_host *host, const struct fm_fabric *fab, const struct optio
 	    (long long)o->number, (long long)o->wait, colours[o->colour], o->word, o->root.given,
 	    count(o->root.sw, fab->n_switches), count(o->root.end, fab->n_ends), o->list.n_sets,
 	    o->list.n_sets > 0 ? count(o->list.set[0].sw, fab->n_switches) : 0, o->values.n_rows,
-	    first != NULL && first->index != FM_NONE ? fab->sw_name[first->index] : "none",
+	    name_of(fab, first),
 	    first != NULL ? first->port : 0, first != NULL ? (long long)first->value : 0,
 	    o->file.bytes != NULL ? o->file.bytes : "none", (unsigned)o->file.n_bytes);
 }
