@@ -116,6 +116,19 @@ host_log(const struct fm_host *s, int level, const char *fmt, ...)
 	va_end(ap);
 }
 
+static int __attribute__((format(printf, 4, 5))) host_fail(
+    const struct fm_host *s, struct fm_error *err, enum fm_error_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+	int rc;
+
+	(void)s;
+	va_start(ap, fmt);
+	rc = fm_vfail(err, kind, fmt, ap);
+	va_end(ap);
+	return rc;
+}
+
 struct route_host *
 route_host_new(struct fm_pool *workers, struct fm_error *err)
 {
@@ -143,7 +156,7 @@ route_host_new(struct fm_pool *workers, struct fm_error *err)
 		.should_stop = should_stop,
 		.progress = progress,
 		.log = host_log,
-		.fail = fm_fail };
+		.fail = host_fail };
 	return h;
 }
 

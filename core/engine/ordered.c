@@ -132,13 +132,14 @@ prepare(struct job *j, struct fm_error *err)
 		.by_place = host->scratch(host, n * sizeof(uint32_t)) };
 	j->ways = host->scratch(host, n_workers * sizeof(*j->ways));
 	if (j->g.place == NULL || j->g.by_place == NULL || j->ways == NULL)
-		return host->fail(err, FM_E_RESOURCE, "out of memory for an order of switches");
+		return host->fail(
+		    host, err, FM_E_RESOURCE, "out of memory for an order of switches");
 	for (unsigned i = 0; i < n_workers; i++) {
 		j->ways[i] = (struct ordered_ways){ host->scratch(host, n * sizeof(uint16_t)),
 			host->scratch(host, n), host->scratch(host, n * sizeof(uint32_t)) };
 		if (j->ways[i].rank == NULL || j->ways[i].down == NULL || j->ways[i].queue == NULL)
 			return host->fail(
-			    err, FM_E_RESOURCE, "out of memory for an order of switches");
+			    host, err, FM_E_RESOURCE, "out of memory for an order of switches");
 	}
 	memset(j->g.place, 0xff, n * sizeof(uint32_t));
 	for (fm_sw s = 0; s < n; s++)
@@ -191,7 +192,7 @@ ordered_route(const struct fm_host *host, const struct fm_fabric *fab, const str
 	if (rc != 0)
 		return rc;
 	host->parallel_for(host, fab->n_switches, fill_columns, &j);
-	return host->should_stop(host) ? host->fail(err, FM_E_CANCELLED, "stopped") : 0;
+	return host->should_stop(host) ? host->fail(host, err, FM_E_CANCELLED, "stopped") : 0;
 }
 
 const struct fm_engine ordered_engine = {

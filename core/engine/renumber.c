@@ -357,8 +357,7 @@ renumber_begin(struct renumbered *r, const struct fm_engine *engine, const void 
 	fm_arena_init(&r->mem, SIZE_MAX);
 	r->sw = order = fm_arena_array(&r->mem, (size_t)fab->n_switches + 1, fm_sw);
 	rc = order != NULL ? cable_order_find(fab, order, err) : no_memory(err);
-	if (rc == 0 &&
-	    (!pick_fabric(r, fab) || !pick_options(r, engine, opts) || !pick_rows(r, t)))
+	if (rc == 0 && (!pick_fabric(r, fab) || !pick_options(r, engine, opts) || !pick_rows(r, t)))
 		rc = no_memory(err);
 	if (rc != 0)
 		renumber_end(r);

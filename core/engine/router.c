@@ -134,12 +134,14 @@ check_answer(int rc, struct fm_error *why)
 
 	if (rc > 0 || rc < FM_E_BUG)
 		return fm_fail(why, FM_E_BUG,
-		    "the engine answers %d%s%.120s: 0, or return host->fail(err, FM_E_TOPOLOGY, "
+		    "the engine answers %d%s%.120s: 0, or return host->fail(host, err, "
+		    "FM_E_TOPOLOGY, "
 		    "\"...\") would be right",
 		    rc, said.msg[0] != '\0' ? " and " : " without a reason", said.msg);
 	if (rc != 0 && said.msg[0] == '\0')
 		fm_fail(why, FM_E_BUG,
-		    "the engine answers %d without a reason: return host->fail(err, ...) gives one",
+		    "the engine answers %d without a reason: return host->fail(host, err, ...) "
+		    "gives one",
 		    rc);
 	return rc;
 }

@@ -196,7 +196,7 @@ trees(const struct fm_host *host, const struct fm_fabric *fab, struct fm_tables 
 	uint8_t *port = host->scratch(host, fab->n_switches);
 
 	if (queue == NULL || port == NULL)
-		return host->fail(err, FM_E_RESOURCE, "out of scratch memory");
+		return host->fail(host, err, FM_E_RESOURCE, "out of scratch memory");
 	for (fm_end e = 0; e < fab->n_ends; e++) {
 		uint32_t head = 0, tail = 0;
 
@@ -229,7 +229,7 @@ tell(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_re
 
 	for (fm_sw s = 0; s < fab->n_switches; s++)
 		n += fm_bit(o->roots.sw, s);
-	return host->fail(err, FM_E_TOPOLOGY,
+	return host->fail(host, err, FM_E_TOPOLOGY,
 	    "%u roots, %u sets, %u rows of %lld, %.8s, %s, %s, prev %d", n, o->order.n_sets,
 	    o->weights.n_rows, o->weights.n_rows > 0 ? (long long)o->weights.row[0].value : 0LL,
 	    o->text.bytes != NULL ? o->text.bytes : "", fab->sw_name[0],
@@ -245,7 +245,7 @@ hostile_route(const struct fm_host *host, const struct fm_fabric *fab, const str
 
 	if (o->deed == REFUSE)
 		return host->fail(
-		    err, FM_E_TOPOLOGY, "not this fabric of %u switches", fab->n_switches);
+		    host, err, FM_E_TOPOLOGY, "not this fabric of %u switches", fab->n_switches);
 	if (o->deed == READ && o->text.bytes != NULL)
 		return tell(host, fab, req, o, err);
 	stir(host, fab, o, out);

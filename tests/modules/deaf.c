@@ -14,7 +14,7 @@ deaf_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 
 	for (int naps = 0; path != NULL && access(path, F_OK) != 0 && naps < 12000; naps++)
 		nanosleep(&nap, NULL);
-	return host->fail(err, FM_E_TOPOLOGY, "it was too hard after all");
+	return host->fail(host, err, FM_E_TOPOLOGY, "it was too hard after all");
 }
 FM_ENGINE(deaf, .summary = "An engine that does not stop when its time is over.",
     .traits = FM_PROVIDES_LFT, .route = deaf_route);

@@ -8,7 +8,7 @@ slow_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	while (!host->should_stop(host))
 		continue;
 	return host->fail(
-	    err, FM_E_CANCELLED, "stopped at the first of %u switches", fab->n_switches);
+	    host, err, FM_E_CANCELLED, "stopped at the first of %u switches", fab->n_switches);
 }
 FM_ENGINE(slow, .summary = "An engine that is never done.", .traits = FM_PROVIDES_LFT,
     .route = slow_route);

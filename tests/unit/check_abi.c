@@ -199,7 +199,8 @@ IS(fm_host, n_workers, unsigned (*)(const struct fm_host *));
 IS(fm_host, should_stop, bool (*)(const struct fm_host *));
 IS(fm_host, progress, void (*)(const struct fm_host *, uint32_t, uint32_t));
 IS(fm_host, log, void (*)(const struct fm_host *, int, const char *, ...));
-IS(fm_host, fail, int (*)(struct fm_error *, enum fm_error_kind, const char *, ...));
+IS(fm_host, fail,
+    int (*)(const struct fm_host *, struct fm_error *, enum fm_error_kind, const char *, ...));
 IS(fm_nodeset, sw, const uint64_t *);
 IS(fm_nodeset, end, const uint64_t *);
 IS(fm_nodeset, given, bool);

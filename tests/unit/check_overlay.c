@@ -64,7 +64,7 @@ static int
 route_not(const struct fm_host *h, const struct fm_fabric *f, const struct fm_request *q,
     const void *o, struct fm_tables *t, struct fm_error *e)
 {
-	return h->fail(e, FM_E_TOPOLOGY, "not today");
+	return h->fail(h, e, FM_E_TOPOLOGY, "not today");
 }
 static const struct fm_engine never = { .magic = FM_ABI_MAGIC,
 	.size = sizeof(struct fm_engine),

@@ -27,7 +27,7 @@ static int
 route_no(const struct fm_host *h, const struct fm_fabric *f, const struct fm_request *req,
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
-	return h->fail(err, FM_E_TOPOLOGY, "this is no tree");
+	return h->fail(h, err, FM_E_TOPOLOGY, "this is no tree");
 }
 
 /* Every LID leaves by the link to the next switch in the order of numbers, unless it lives here. */
@@ -72,7 +72,7 @@ route_slow(const struct fm_host *h, const struct fm_fabric *f, const struct fm_r
 {
 	while (!h->should_stop(h))
 		continue;
-	return h->fail(err, FM_E_CANCELLED, "stopped");
+	return h->fail(h, err, FM_E_CANCELLED, "stopped");
 }
 
 /* Works until it has been warned of, and asks nobody. */

@@ -34,7 +34,7 @@ number_rings(struct fm_datelines *d, bool *long_ring, struct fm_error *err)
 				*long_ring = *long_ring || g->size[k] > 3;
 			}
 		if (n > MAX_RINGS)
-			return s->host->fail(err, FM_E_TOPOLOGY,
+			return s->host->fail(s->host, err, FM_E_TOPOLOGY,
 			    "a torus of %u rings needs an SL bit for each, and an SL has %u bits",
 			    n, MAX_RINGS);
 		d->n_rings = n > d->n_rings ? n : d->n_rings;
@@ -201,7 +201,7 @@ share_vls(
 	uint8_t n = long_ring ? 2 : 1, need = d->steps->turns ? (uint8_t)(2 * n) : n;
 
 	if (vls < need)
-		return host->fail(err, FM_E_TOPOLOGY,
+		return host->fail(host, err, FM_E_TOPOLOGY,
 		    "needs %u VLs on every link between switches%s, %u are allowed", need,
 		    d->steps->turns ? " to go round missing switches" : "", vls);
 	d->vl_crossed = long_ring;

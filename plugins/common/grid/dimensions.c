@@ -121,8 +121,8 @@ fm_dimensions_find(const struct fm_host *host, const struct fm_fabric *fab,
 		return fm_no_scratch(host, "dimensions", err);
 	for (uint32_t i = 0; i < grids->n_grids; i++) {
 		if (!number_datelines(out, i))
-			return host->fail(
-			    err, FM_E_TOPOLOGY, "a torus of more than %d rings", FM_MAX_DATELINES);
+			return host->fail(host, err, FM_E_TOPOLOGY, "a torus of more than %d rings",
+			    FM_MAX_DATELINES);
 		whole &= grids->grid[i].n_cut == 0 && grids->grid[i].n_holes == 0;
 	}
 	for (fm_sw s = 0; s < n; s++)

@@ -29,7 +29,7 @@ find_reverses(struct grid_work *w, fm_arc *rev, struct fm_error *err)
 	for (fm_arc a = 0; a < arcs->n_arcs; a++) {
 		rev[a] = arc_of[w->fab->link_rev[arcs->link[a]]];
 		if (arcs->to[a] == w->from[a])
-			return w->host->fail(err, FM_E_TOPOLOGY, "%s is cabled to itself",
+			return w->host->fail(w->host, err, FM_E_TOPOLOGY, "%s is cabled to itself",
 			    w->fab->sw_name[w->from[a]]);
 	}
 	return 0;
@@ -175,7 +175,7 @@ label_arcs(const struct fm_host *host, const struct fm_fabric *fab, const struct
 		     u != FM_NONE && a < arcs->first[u + 1]; a++, n_arcs++)
 			if (!step_between(g, cell, at, grids->cell[arcs->to[a]], &grids->arc_dim[a],
 				&grids->arc_step[a]))
-				return host->fail(err, FM_E_TOPOLOGY,
+				return host->fail(host, err, FM_E_TOPOLOGY,
 				    "the switches form no mesh, torus, hypercube or HyperX: %s and "
 				    "%s are cabled but would not be neighbours",
 				    fab->sw_name[u], fab->sw_name[arcs->to[a]]);
@@ -198,12 +198,12 @@ place_cells(struct grid_work *w, struct fm_grids *out, struct fm_error *err)
 
 		rc = label_arcs(w->host, w->fab, w->arcs, out, i, err);
 		if (rc == 0 && 4 * g->n_holes > g->n_cells)
-			rc = w->host->fail(err, FM_E_TOPOLOGY,
+			rc = w->host->fail(w->host, err, FM_E_TOPOLOGY,
 			    "the switches form no mesh, torus, hypercube or HyperX: %u of %u "
 			    "places would be empty",
 			    g->n_holes, g->n_cells);
 		else if (rc == 0 && 4 * (uint64_t)g->n_cut > g->n_neighbours)
-			rc = w->host->fail(err, FM_E_TOPOLOGY,
+			rc = w->host->fail(w->host, err, FM_E_TOPOLOGY,
 			    "the switches form no mesh, torus, hypercube or HyperX: %u of %u "
 			    "neighbours would lack a cable",
 			    g->n_cut, g->n_neighbours);

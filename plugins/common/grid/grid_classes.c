@@ -64,8 +64,8 @@ struct classes {
 static int
 not_a_grid(const struct grid_work *w, const char *why, struct fm_error *err)
 {
-	return w->host->fail(
-	    err, FM_E_TOPOLOGY, "the switches form no mesh, torus, hypercube or HyperX: %s", why);
+	return w->host->fail(w->host, err, FM_E_TOPOLOGY,
+	    "the switches form no mesh, torus, hypercube or HyperX: %s", why);
 }
 
 static void
@@ -190,7 +190,7 @@ find_squares(struct classes *c, struct fm_error *err)
 			    w, "too few of their neighbours have neighbours in common", err);
 		if (u % 1024 == 0 && w->host->should_stop(w->host))
 			return w->host->fail(
-			    err, FM_E_CANCELLED, "stopped while looking for a grid");
+			    w->host, err, FM_E_CANCELLED, "stopped while looking for a grid");
 	}
 	return 0;
 }

@@ -513,7 +513,8 @@ fm_grid_fill_rows(struct fm_grid_fill *fill, const struct fm_tables *out, struct
 		fill->workers[i]->next = FM_NONE;
 	s->host->parallel_for(s->host, fill->lids.n_columns, fill_row, &j);
 	if (s->host->should_stop(s->host))
-		return s->host->fail(err, FM_E_CANCELLED, "stopped while filling the tables");
+		return s->host->fail(
+		    s->host, err, FM_E_CANCELLED, "stopped while filling the tables");
 	fill->n_lost = j.n_lost;
 	return 0;
 }

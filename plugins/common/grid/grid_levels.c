@@ -35,7 +35,7 @@ struct levels {
 static int
 bad_shape(const struct grid_work *w, const char *why, fm_sw sw, struct fm_error *err)
 {
-	return w->host->fail(err, FM_E_TOPOLOGY,
+	return w->host->fail(w->host, err, FM_E_TOPOLOGY,
 	    "the switches form no mesh, torus, hypercube or HyperX: %s (%s)", why,
 	    w->fab->sw_name[sw]);
 }
@@ -238,7 +238,7 @@ grid_measure(const struct grid_work *w, struct fm_grid *g, struct fm_error *err)
 		g->stride[d] = (uint32_t)n;
 		n *= g->size[d];
 		if (n > 2 * (uint64_t)g->n_switches + 2)
-			return w->host->fail(err, FM_E_TOPOLOGY,
+			return w->host->fail(w->host, err, FM_E_TOPOLOGY,
 			    "the switches form no mesh, torus, hypercube or HyperX: %u of them lie "
 			    "in a grid of %llu places or more",
 			    g->n_switches, (unsigned long long)n);
@@ -289,7 +289,7 @@ fill_cells(struct grid_work *w, struct fm_error *err)
 			continue;
 		there = &g->cell_sw[grid_cell(g, w->at[u])];
 		if (*there != FM_NONE)
-			return w->host->fail(err, FM_E_TOPOLOGY,
+			return w->host->fail(w->host, err, FM_E_TOPOLOGY,
 			    "the switches form no mesh, torus, hypercube or HyperX: %s and %s fall "
 			    "on the same place",
 			    w->fab->sw_name[*there], w->fab->sw_name[u]);

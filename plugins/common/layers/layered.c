@@ -74,7 +74,7 @@ try_dimensions(const struct fm_host *host, const struct fm_fabric *fab, struct a
 	if ((rc = fm_dimensions_find(host, fab, t->trees.arcs, d, err)) != 0)
 		return rc;
 	if (d->regular != NULL && fm_has_proxies(fab))
-		return host->fail(err, FM_E_TOPOLOGY,
+		return host->fail(host, err, FM_E_TOPOLOGY,
 		    "shortest paths are wanted, and cables are missing in the grid");
 	t->trees.dimensions = t->plan.dimensions = d;
 	t->trees.trees_per_switch = 1;
@@ -240,8 +240,8 @@ fm_route_layered(const struct fm_host *host, const struct fm_fabric *fab,
 	int rc;
 
 	if (t.plan.allowed <= how->start_vl)
-		return host->fail(err, FM_E_TOPOLOGY, "start_vl is %u, but only %u VLs are allowed",
-		    how->start_vl, t.plan.allowed);
+		return host->fail(host, err, FM_E_TOPOLOGY,
+		    "start_vl is %u, but only %u VLs are allowed", how->start_vl, t.plan.allowed);
 	fm_sssp_warn_of_strays(host, fab, &how->trees);
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
 		return rc;

@@ -190,7 +190,7 @@ fits_one_layer(struct layering *k, struct fm_error *err)
 	for (uint32_t t = 0; t < k->f->n_trees; t++) {
 		if (k->host->should_stop(k->host))
 			return k->host->fail(
-			    err, FM_E_CANCELLED, "stopped while looking for cycles");
+			    k->host, err, FM_E_CANCELLED, "stopped while looking for cycles");
 		set_tree(k, &k->graph, t);
 	}
 	return fm_channels_sort(&k->graph);
@@ -459,7 +459,7 @@ take_pair_memory(struct layering *k, struct fm_error *err)
 static int
 too_many(const struct layering *k, unsigned allowed, struct fm_error *err)
 {
-	return k->host->fail(err, FM_E_TOPOLOGY,
+	return k->host->fail(k->host, err, FM_E_TOPOLOGY,
 	    "shortest paths without credit loops need %s%u VLs, but %u are allowed%s",
 	    k->n_left > 0 ? "more than " : "", fm_first_lane(k->out) + k->out->n, allowed,
 	    k->plan->start > 0 ? " from the first one on" : "");
@@ -483,7 +483,8 @@ fill_layer(struct layering *k, unsigned l, bool last, struct fm_error *err)
 	k->n_left = 0;
 	for (uint32_t t = 0; t < rows; t++) {
 		if (k->host->should_stop(k->host))
-			return k->host->fail(err, FM_E_CANCELLED, "stopped while layering paths");
+			return k->host->fail(
+			    k->host, err, FM_E_CANCELLED, "stopped while layering paths");
 		k->host->progress(k->host, t, rows);
 		if (k->plan->paired)
 			layer_pairs(k, t, l, last);
@@ -650,8 +651,8 @@ make_even(struct layering *k, struct fm_error *err)
 		recall_layer(k, fm_first_sl(k->out) + l);
 		for (uint32_t row = 0; row < 2 * rows; row++) {
 			if (k->host->should_stop(k->host))
-				return k->host->fail(
-				    err, FM_E_CANCELLED, "stopped while layers were made even");
+				return k->host->fail(k->host, err, FM_E_CANCELLED,
+				    "stopped while layers were made even");
 			draw_row(k, row % rows, l, row < rows, mean);
 		}
 	}

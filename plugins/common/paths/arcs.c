@@ -21,7 +21,7 @@ int
 fm_no_scratch(const struct fm_host *host, const char *what, struct fm_error *err)
 {
 	return host->fail(
-	    err, FM_E_RESOURCE, "the scratch memory of this call does not hold the %s", what);
+	    host, err, FM_E_RESOURCE, "the scratch memory of this call does not hold the %s", what);
 }
 
 int

@@ -318,7 +318,7 @@ fm_reach_build(const struct fm_host *host, const struct fm_arcs *arcs, const str
 		if (s.towards[b] == NULL)
 			return fm_no_scratch(host, "sets of shortest paths", err);
 	if (host->should_stop(host))
-		return host->fail(err, FM_E_CANCELLED, "stopped while paths were searched");
+		return host->fail(host, err, FM_E_CANCELLED, "stopped while paths were searched");
 	*out = (struct fm_reach){ .n_columns = n_columns,
 		.n_blocks = n_blocks,
 		.column_sw = column_sw,

@@ -99,8 +99,7 @@ order_ports(const struct fm_host *host, const struct fm_fabric *fab,
 		return fm_no_scratch(host, "port_search_order", err);
 	for (uint32_t i = 0; i < table->n_rows; i++) {
 		const struct fm_node_value *row = &table->row[i];
-		fm_link l =
-		    row->sw != FM_NONE ? fm_link_at(fab, row->sw, row->port) : FM_NONE;
+		fm_link l = row->sw != FM_NONE ? fm_link_at(fab, row->sw, row->port) : FM_NONE;
 
 		n_lines += row->value == 0;
 		n_unknown += row->value == 0 && row->sw == FM_NONE;

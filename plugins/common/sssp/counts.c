@@ -433,6 +433,6 @@ fm_route_by_counts(const struct fm_host *host, const struct fm_fabric *fab,
 	for (fm_sw s = 0; s < fab->n_switches; s++)
 		fm_lids_local(fab, s, out->lft[s]);
 	if (host->should_stop(host))
-		return host->fail(err, FM_E_CANCELLED, "stopped while LIDs were led");
+		return host->fail(host, err, FM_E_CANCELLED, "stopped while LIDs were led");
 	return 0;
 }

@@ -143,6 +143,6 @@ fm_estimate_orders(const struct fm_host *host, const struct fm_fabric *fab,
 	take_sample(&e);
 	host->parallel_for(host, n_orders, try_order, &e);
 	if (host->should_stop(host))
-		return host->fail(err, FM_E_CANCELLED, "stopped while orders were compared");
+		return host->fail(host, err, FM_E_CANCELLED, "stopped while orders were compared");
 	return 0;
 }

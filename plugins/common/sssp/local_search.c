@@ -462,6 +462,6 @@ fm_local_search(const struct fm_host *host, const struct fm_fabric *fab, const s
 	add_up(&e);
 	write_tables(&e, out);
 	if (host->should_stop(host))
-		return host->fail(err, FM_E_CANCELLED, "stopped while links were emptied");
+		return host->fail(host, err, FM_E_CANCELLED, "stopped while links were emptied");
 	return 0;
 }

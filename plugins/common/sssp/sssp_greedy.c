@@ -412,6 +412,6 @@ fm_sssp_greedy(const struct fm_host *host, const struct fm_fabric *fab,
 		fm_lids_local(fab, sw, out->lft[sw]);
 	if (host->should_stop(host))
 		return host->fail(
-		    err, FM_E_CANCELLED, "stopped while destination trees were grown");
+		    host, err, FM_E_CANCELLED, "stopped while destination trees were grown");
 	return 0;
 }

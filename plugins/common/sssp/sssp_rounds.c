@@ -51,7 +51,7 @@ fm_grower_run(struct grower *g, uint32_t rounds, uint32_t most, void (*grow)(voi
 			g->n_done += n;
 			g->host->progress(g->host, g->n_done, g->n_total);
 			if (g->host->should_stop(g->host))
-				return g->host->fail(err, FM_E_CANCELLED,
+				return g->host->fail(g->host, err, FM_E_CANCELLED,
 				    "stopped while destination trees were grown");
 		}
 	}

@@ -157,6 +157,7 @@ ft_fill(struct fm_dmodk_routes *ft, struct fm_error *err)
 	if (atomic_load(&ft->no_memory))
 		return ft_out_of_memory(ft, err);
 	if (ft->host->should_stop(ft->host))
-		return ft->host->fail(err, FM_E_CANCELLED, "stopped while filling the tables");
+		return ft->host->fail(
+		    ft->host, err, FM_E_CANCELLED, "stopped while filling the tables");
 	return 0;
 }

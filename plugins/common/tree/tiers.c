@@ -125,7 +125,7 @@ refuse_siblings(
 	const struct fm_fabric *fab = t->fab;
 	fm_link l = t->arcs->link[a];
 
-	return t->host->fail(err, FM_E_TOPOLOGY,
+	return t->host->fail(t->host, err, FM_E_TOPOLOGY,
 	    "not a fat tree: %s port %u and %s port %u are joined though both are %s (%" PRIu32
 	    " such cables); name the top switches with roots = {...} or use updn",
 	    fab->sw_name[fab->link_to[fab->link_rev[l]]], fab->link_port[l],
@@ -289,8 +289,8 @@ rank_given(const struct fm_tiers *t, uint16_t *rank, fm_sw *queue, struct fm_err
 		n_roots += rank[s] == 0;
 	}
 	if (n_roots == 0)
-		return t->host->fail(
-		    err, FM_E_TOPOLOGY, "none of the switches named by roots is in this fabric");
+		return t->host->fail(t->host, err, FM_E_TOPOLOGY,
+		    "none of the switches named by roots is in this fabric");
 	spread(t, rank, queue);
 	flip(t, rank);
 	spread_rest(t, rank, queue);
@@ -401,7 +401,7 @@ rank_by_hosts(struct fm_tiers *t, fm_sw refused, fm_sw *queue, struct fm_error *
 static int
 refuse_hostless(const struct fm_tiers *t, struct fm_error *err)
 {
-	return t->host->fail(err, FM_E_TOPOLOGY,
+	return t->host->fail(t->host, err, FM_E_TOPOLOGY,
 	    "no switch has a host, so the tiers of the tree cannot be told; name the top switches "
 	    "with roots = {...}");
 }
@@ -436,7 +436,7 @@ fm_tiers_find(struct fm_tiers *t, struct fm_error *err)
 		if (t->rank[s] > t->max_rank)
 			t->max_rank = t->rank[s];
 	if (t->max_rank > FM_TIERS_MAX)
-		return t->host->fail(err, FM_E_TOPOLOGY,
+		return t->host->fail(t->host, err, FM_E_TOPOLOGY,
 		    "the tree would have %u tiers, at most %d can be routed; use updn",
 		    t->max_rank + 1u, FM_TIERS_MAX + 1);
 	return 0;

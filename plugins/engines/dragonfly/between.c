@@ -177,7 +177,7 @@ df_join_groups(struct df *df, struct fm_error *err)
 	for (uint32_t j = 0; !complete && j < n; j++) {
 		if (df->host->should_stop(df->host))
 			return df->host->fail(
-			    err, FM_E_CANCELLED, "stopped while groups were joined");
+			    df->host, err, FM_E_CANCELLED, "stopped while groups were joined");
 		find_ways(df, j, steps, queue);
 		choose_ways(df, j, steps);
 	}

@@ -404,10 +404,10 @@ df_find_groups(struct df *df, struct fm_error *err)
 		}
 		if (df->host->should_stop(df->host))
 			return df->host->fail(
-			    err, FM_E_CANCELLED, "stopped while groups were looked for");
+			    df->host, err, FM_E_CANCELLED, "stopped while groups were looked for");
 	}
 	if (best_score == 0)
-		return df->host->fail(err, FM_E_TOPOLOGY,
+		return df->host->fail(df->host, err, FM_E_TOPOLOGY,
 		    "not a dragonfly: no groups of switches are found that are all joined to one "
 		    "another (or by rows and columns) and have a cable to most other groups; use "
 		    "dfsssp or updn");

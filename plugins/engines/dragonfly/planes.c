@@ -143,7 +143,7 @@ open_plane(struct planes *p, fm_sw u, fm_sw v, struct fm_error *err)
 	const struct df *df = p->df;
 
 	if (p->n_planes == p->allowed)
-		return df->host->fail(err, FM_E_TOPOLOGY,
+		return df->host->fail(df->host, err, FM_E_TOPOLOGY,
 		    "with the cables that are missing, routes such as that from %s to %s need more "
 		    "VLs than the %u allowed; mend cables, allow more (n_vls), or use dfsssp or "
 		    "updn",
@@ -198,7 +198,8 @@ place_all(struct planes *p, struct fm_error *err)
 
 	for (fm_sw u = 0; u < n; u++) {
 		if (host->should_stop(host))
-			return host->fail(err, FM_E_CANCELLED, "stopped while VLs were assigned");
+			return host->fail(
+			    host, err, FM_E_CANCELLED, "stopped while VLs were assigned");
 		host->progress(host, u, n);
 		for (fm_sw v = u + 1; v < n; v++)
 			if ((fm_bit_test(p->misfits + u * p->words, v) ||
@@ -234,7 +235,7 @@ check_share(const struct planes *p, struct fm_error *err)
 	for (fm_sw u = 0; u < n; u++)
 		bad += fm_bit_count(p->misfits + u * p->words, n);
 	if ((double)bad > LARGEST_SHARE * (double)pairs)
-		return p->df->host->fail(err, FM_E_TOPOLOGY,
+		return p->df->host->fail(p->df->host, err, FM_E_TOPOLOGY,
 		    "too little is left of the dragonfly: %llu of %llu pairs of switches have no "
 		    "route of the pattern local, global, local; use dfsssp or updn",
 		    (unsigned long long)bad, (unsigned long long)pairs);
@@ -358,9 +359,9 @@ refuse_vls(const struct df *df, uint8_t n_vls, fm_link least, struct fm_error *e
 	const struct fm_fabric *fab = df->fab;
 
 	if (least == FM_NONE)
-		return df->host->fail(
-		    err, FM_E_TOPOLOGY, "dragonfly needs 2 VLs, %u is allowed (n_vls)", n_vls);
-	return df->host->fail(err, FM_E_TOPOLOGY,
+		return df->host->fail(df->host, err, FM_E_TOPOLOGY,
+		    "dragonfly needs 2 VLs, %u is allowed (n_vls)", n_vls);
+	return df->host->fail(df->host, err, FM_E_TOPOLOGY,
 	    "dragonfly needs 2 VLs, the cable between %s port %u and %s port %u has %u",
 	    fab->sw_name[fab->link_to[fab->link_rev[least]]], fab->link_port[least],
 	    fab->sw_name[fab->link_to[least]], fab->link_port[fab->link_rev[least]], n_vls);

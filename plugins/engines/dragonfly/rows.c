@@ -448,7 +448,8 @@ df_fill_rows(struct df *df, struct fm_error *err)
 	if (atomic_load(&df->no_memory))
 		return fm_no_scratch(df->host, "rows of the tables", err);
 	if (df->host->should_stop(df->host))
-		return df->host->fail(err, FM_E_CANCELLED, "stopped while filling the tables");
+		return df->host->fail(
+		    df->host, err, FM_E_CANCELLED, "stopped while filling the tables");
 	return 0;
 }
 

@@ -70,7 +70,7 @@ ft_classes(const struct fattree *ft, const uint8_t **out, struct fm_error *err)
 		n_hosts++;
 	}
 	if (n_hosts > 0 && n_compute == 0)
-		return ft->host->fail(err, FM_E_TOPOLOGY,
+		return ft->host->fail(ft->host, err, FM_E_TOPOLOGY,
 		    "no host is left as a compute node by cn, io and route_last: are the GUIDs "
 		    "those "
 		    "of ports or hosts of this fabric?");

@@ -116,6 +116,7 @@ ft_limit_reverse(const struct fattree *ft, struct fm_error *err)
 			r.next[(size_t)s * 256 + fab->link_port[l]] = fab->link_to[l];
 	ft->host->parallel_for(ft->host, ft->fab->n_switches, limit_switch, &r);
 	if (ft->host->should_stop(ft->host))
-		return ft->host->fail(err, FM_E_CANCELLED, "stopped while filling the tables");
+		return ft->host->fail(
+		    ft->host, err, FM_E_CANCELLED, "stopped while filling the tables");
 	return 0;
 }

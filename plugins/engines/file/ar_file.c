@@ -26,8 +26,8 @@ struct reader {
 static int
 wrong(const struct reader *r, const char *sentence)
 {
-	return r->host->fail(
-	    r->err, FM_E_CONFIG, "%.80s:%" PRIu32 ": %s", r->file->path, r->in.line, sentence);
+	return r->host->fail(r->host, r->err, FM_E_CONFIG, "%.80s:%" PRIu32 ": %s", r->file->path,
+	    r->in.line, sentence);
 }
 
 /* The line goes on with this word, which is passed over. */
@@ -141,14 +141,15 @@ fm_ar_file(const struct fm_host *host, const struct fm_fabric *fab, const struct
 		return 0;
 	r.keys = host->scratch(host, ((size_t)fab->n_switches + 1) * sizeof(*r.keys));
 	if (r.keys == NULL)
-		return host->fail(err, FM_E_RESOURCE, "no memory for reading groups of ports");
+		return host->fail(
+		    host, err, FM_E_RESOURCE, "no memory for reading groups of ports");
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		r.keys[sw] = (struct fm_guid){ fab->sw_guid[sw], sw };
 	fm_guids_sort(r.keys, fab->n_switches);
 	r.in = fm_lines(file->bytes, file->n_bytes);
 	while (rc == 0 && fm_next_line(&r.in)) {
 		if (r.in.line % 4096 == 0 && host->should_stop(host))
-			return host->fail(err, FM_E_CANCELLED, "reading groups was stopped");
+			return host->fail(host, err, FM_E_CANCELLED, "reading groups was stopped");
 		if (!fm_line_is_over(&r.in) && *r.in.at != '#')
 			rc = read_line(&r);
 	}

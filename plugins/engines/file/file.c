@@ -52,7 +52,7 @@ file_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 
 	(void)req;
 	if (o->lfts.bytes == NULL && o->lid_matrix.bytes == NULL)
-		return host->fail(err, FM_E_CONFIG,
+		return host->fail(host, err, FM_E_CONFIG,
 		    "neither lfts nor lid_matrix is given: file { lfts = \"/path/of/lfts\" }");
 	if (o->lfts.bytes != NULL)
 		rc = fm_table_file_lfts(host, fab, &o->lfts, out->lft, &lfts, err);
@@ -67,7 +67,7 @@ file_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	if (rc != 0)
 		return rc;
 	if (lfts.n_entries + matrix.n_entries == 0)
-		return host->fail(err, FM_E_TOPOLOGY,
+		return host->fail(host, err, FM_E_TOPOLOGY,
 		    "no entry of the tables fits this fabric: are they of another one?");
 	host->log(host, FM_LOG_INFO,
 	    "tables from files: entries=%" PRIu64 " from_matrix=%" PRIu64 " left_out=%" PRIu64,

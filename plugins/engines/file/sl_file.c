@@ -28,8 +28,8 @@ struct scan {
 static int
 wrong(const struct scan *s, const char *sentence)
 {
-	return s->host->fail(
-	    s->err, FM_E_CONFIG, "%.80s:%" PRIu32 ": %s", s->file->path, s->in.line, sentence);
+	return s->host->fail(s->host, s->err, FM_E_CONFIG, "%.80s:%" PRIu32 ": %s", s->file->path,
+	    s->in.line, sentence);
 }
 
 /* The next word as a number, decimal or 0x..; its digits are counted. */
@@ -127,7 +127,8 @@ scan_lines(struct scan *s, int (*line)(struct scan *))
 	s->in = fm_lines(s->file->bytes, s->file->n_bytes);
 	while (rc == 0 && fm_next_line(&s->in)) {
 		if (s->in.line % 4096 == 0 && s->host->should_stop(s->host))
-			return s->host->fail(s->err, FM_E_CANCELLED, "reading SLs was stopped");
+			return s->host->fail(
+			    s->host, s->err, FM_E_CANCELLED, "reading SLs was stopped");
 		if (!fm_line_is_over(&s->in) && *s->in.at != '#')
 			rc = line(s);
 	}
@@ -141,8 +142,9 @@ begin(struct scan *s, uint32_t n_keys)
 {
 	s->misfits = (struct fm_misfits){ s->host, s->file->path, 0 };
 	s->keys = s->host->scratch(s->host, ((size_t)n_keys + 1) * sizeof(*s->keys));
-	return s->keys != NULL ? 0
-			       : s->host->fail(s->err, FM_E_RESOURCE, "no memory for reading SLs");
+	return s->keys != NULL
+	    ? 0
+	    : s->host->fail(s->host, s->err, FM_E_RESOURCE, "no memory for reading SLs");
 }
 
 int

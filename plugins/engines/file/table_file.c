@@ -57,8 +57,8 @@ static int __attribute__((format(printf, 2, 3))) wrong(struct scan *s, const cha
 	va_start(ap, fmt);
 	vsnprintf(sentence, sizeof(sentence), fmt, ap);
 	va_end(ap);
-	return s->host->fail(
-	    s->err, FM_E_CONFIG, "%.80s:%" PRIu32 ": %s", s->file->path, s->in.line, sentence);
+	return s->host->fail(s->host, s->err, FM_E_CONFIG, "%.80s:%" PRIu32 ": %s", s->file->path,
+	    s->in.line, sentence);
 }
 
 static int __attribute__((format(printf, 2, 3))) misfit(struct scan *s, const char *fmt, ...)
@@ -448,8 +448,8 @@ run(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_fil
 
 	memset(found, 0, sizeof(*found));
 	if (!prepare(&s))
-		return host->fail(
-		    err, FM_E_RESOURCE, "out of scratch memory while reading %.80s", file->path);
+		return host->fail(host, err, FM_E_RESOURCE,
+		    "out of scratch memory while reading %.80s", file->path);
 	s.learning = true;
 	rc = scan_file(&s, learn_base);
 	s.learning = false;

@@ -41,7 +41,7 @@ check_shape(const struct fm_host *host, const struct fm_grids *grids, struct fm_
 
 			if (g->kind[d] != FM_GRID_CLIQUE &&
 			    !(g->kind[d] == FM_GRID_RING && g->size[d] == 3) && g->size[d] != 2)
-				return host->fail(err, FM_E_TOPOLOGY,
+				return host->fail(host, err, FM_E_TOPOLOGY,
 				    "dimension %u is a %s of %u, not cabled each to each: no "
 				    "HyperX",
 				    d + 1, g->kind[d] == FM_GRID_RING ? "ring" : "line",
@@ -78,11 +78,11 @@ check_turns(const struct fm_grid_steps *s, const struct fm_tables *out, struct f
 	if (rc != 0)
 		return rc;
 	if (turns.n_unrouted > 0)
-		return s->host->fail(err, FM_E_TOPOLOGY,
+		return s->host->fail(s->host, err, FM_E_TOPOLOGY,
 		    "too much is missing: %llu routes have no way in the order of dimensions",
 		    (unsigned long long)turns.n_unrouted);
 	if (turns.cyclic)
-		return s->host->fail(err, FM_E_TOPOLOGY,
+		return s->host->fail(s->host, err, FM_E_TOPOLOGY,
 		    "the ways round what is missing would close a cycle at %s on one VL",
 		    s->fab->sw_name[turns.on_cycle]);
 	return 0;
@@ -106,8 +106,9 @@ hyperx_route(const struct fm_host *host, const struct fm_fabric *fab, const stru
 	    (rc = fm_grid_steps_build(host, fab, &arcs, &grids, FM_TIES_DEALT, &steps, err)) != 0)
 		return rc;
 	if (steps.n_torn > 0)
-		return host->fail(err, FM_E_TOPOLOGY, "%s; %u pair%s so: mend a cable of each",
-		    steps.torn, steps.n_torn, steps.n_torn == 1 ? " is" : "s are");
+		return host->fail(host, err, FM_E_TOPOLOGY,
+		    "%s; %u pair%s so: mend a cable of each", steps.torn, steps.n_torn,
+		    steps.n_torn == 1 ? " is" : "s are");
 	if ((rc = fm_grid_fill_init(&steps, NULL, &fill, err)) != 0 ||
 	    (rc = fm_grid_fill_rows(&fill, out, err)) != 0)
 		return rc;

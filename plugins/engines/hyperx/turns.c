@@ -99,7 +99,8 @@ fm_turns_check(const struct fm_host *host, const struct fm_fabric *fab, const st
 			continue;
 		follow_lid(&c, lid, fab->end_sw[e], part);
 		if (lid % 64 == 0 && host->should_stop(host))
-			return host->fail(err, FM_E_CANCELLED, "stopped while checking turns");
+			return host->fail(
+			    host, err, FM_E_CANCELLED, "stopped while checking turns");
 	}
 	sort_arcs(&c, n_into, queue);
 	return 0;

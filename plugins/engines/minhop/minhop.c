@@ -92,8 +92,7 @@ list_weights(const struct fm_host *host, const struct fm_fabric *fab,
 		weight[l] = 1;
 	for (uint32_t i = 0; i < table->n_rows; i++) {
 		const struct fm_node_value *row = &table->row[i];
-		fm_link l =
-		    row->sw != FM_NONE ? fm_link_at(fab, row->sw, row->port) : FM_NONE;
+		fm_link l = row->sw != FM_NONE ? fm_link_at(fab, row->sw, row->port) : FM_NONE;
 
 		if (l != FM_NONE)
 			weight[l] = (uint32_t)row->value;
@@ -113,7 +112,7 @@ check_hops(const struct fm_host *host, const struct fm_paths *found, const struc
 {
 	if (found->max_hops <= o->max_hops)
 		return 0;
-	return host->fail(err, FM_E_TOPOLOGY,
+	return host->fail(host, err, FM_E_TOPOLOGY,
 	    "a path needs %u hops between switches, more than max_hops = %lld", found->max_hops,
 	    (long long)o->max_hops);
 }

@@ -578,7 +578,7 @@ write_trial(
 	else if (!t->one_vl && (made || run_trial(n, t)))
 		regrow(n, t);
 	if (n->host->should_stop(n->host))
-		return n->host->fail(err, FM_E_CANCELLED,
+		return n->host->fail(n->host, err, FM_E_CANCELLED,
 		    "stopped when %u of %u destination trees were grown", n->n_done, n->n_lids);
 	if (rc != 0)
 		return rc;

@@ -23,7 +23,7 @@
  *     workers; no statics, no malloc, no files, no time;
  *   - memory is host->scratch (here) and scratch_worker (in parallel_for); it
  *     may fail, then say so;
- *   - failures are one statement: return host->fail(err, KIND, "sentence").
+ *   - failures are one statement: return host->fail(host, err, KIND, "sentence").
  */
 #include <fmd/engine.h>
 
@@ -198,10 +198,10 @@ check_fabric(const struct fm_host *host, const struct fm_fabric *fab,
     const struct template_options *o, struct fm_error *err)
 {
 	if (fab->n_switches == 0)
-		return host->fail(err, FM_E_TOPOLOGY, "there is no switch to route");
+		return host->fail(host, err, FM_E_TOPOLOGY, "there is no switch to route");
 	if (o->root.given && !has_switch(&o->root, fab))
-		return host->fail(
-		    err, FM_E_TOPOLOGY, "root matches none of the %u switches", fab->n_switches);
+		return host->fail(host, err, FM_E_TOPOLOGY, "root matches none of the %u switches",
+		    fab->n_switches);
 	return 0;
 }
 
@@ -223,15 +223,16 @@ template_route(const struct fm_host *host, const struct fm_fabric *fab,
 	w.failed = host->scratch(host, n_workers * sizeof(*w.failed));
 	if (!w.order || !w.at || !w.cost || !w.down || !w.failed)
 		return host->fail(
-		    err, FM_E_RESOURCE, "no memory to order %u switches", fab->n_switches);
+		    host, err, FM_E_RESOURCE, "no memory to order %u switches", fab->n_switches);
 	order_switches(&w, opts);
 	host->parallel_for(host, fab->n_switches, route_to_switch, &w);
 	for (unsigned i = 0; i < n_workers; i++)
 		if (w.failed[i])
 			return host->fail(
-			    err, FM_E_RESOURCE, "no memory for %u switches", fab->n_switches);
+			    host, err, FM_E_RESOURCE, "no memory for %u switches", fab->n_switches);
 	if (host->should_stop(host))
-		return host->fail(err, FM_E_CANCELLED, "stopped before all tables were filled");
+		return host->fail(
+		    host, err, FM_E_CANCELLED, "stopped before all tables were filled");
 	return 0;
 }
 

@@ -45,7 +45,8 @@ struct conf {
 };
 
 #define CONF_FAIL(c, kind, fmt, ...) \
-	(c)->host->fail((c)->err, (kind), "%s:%u: " fmt, (c)->file->path, (c)->line, __VA_ARGS__)
+	(c)->host->fail( \
+	    (c)->host, (c)->err, (kind), "%s:%u: " fmt, (c)->file->path, (c)->line, __VA_ARGS__)
 
 /* ------------------------------------------------------------ words */
 

@@ -102,7 +102,7 @@ choose_root(struct tree *t, struct fm_error *err)
 		t->root = middle + z * g->stride[last];
 		return 0;
 	}
-	return t->host->fail(err, FM_E_TOPOLOGY,
+	return t->host->fail(t->host, err, FM_E_TOPOLOGY,
 	    "multicast: a switch is missing in each of the %u planes across the last dimension",
 	    g->size[last]);
 }
@@ -115,7 +115,7 @@ add_branch(struct tree *t, fm_sw sw, fm_link *parent, struct fm_error *err)
 		fm_arc a = parent_arc(t, t->grids->cell[sw]);
 
 		if (a == FM_NONE)
-			return t->host->fail(err, FM_E_TOPOLOGY,
+			return t->host->fail(t->host, err, FM_E_TOPOLOGY,
 			    "multicast: the row of %s is in pieces", t->fab->sw_name[sw]);
 		parent[sw] = t->arcs->link[a];
 		sw = t->arcs->to[a];
@@ -135,7 +135,7 @@ add_members(
 		if (sw == FM_NONE)
 			continue;
 		if (&t->grids->grid[t->grids->grid_of[sw]] != t->g)
-			return t->host->fail(err, FM_E_TOPOLOGY,
+			return t->host->fail(t->host, err, FM_E_TOPOLOGY,
 			    "multicast: members of one group are in pieces of the fabric that no "
 			    "cable joins");
 		rc = add_branch(t, sw, parent, err);

@@ -70,7 +70,7 @@ check_shape(const struct fm_host *host, const struct fm_grids *grids, struct fm_
 	for (uint32_t i = 0; i < grids->n_grids; i++)
 		for (uint32_t d = 0; d < grids->grid[i].n_dims; d++)
 			if (grids->grid[i].kind[d] == FM_GRID_CLIQUE)
-				return host->fail(err, FM_E_TOPOLOGY,
+				return host->fail(host, err, FM_E_TOPOLOGY,
 				    "dimension %u joins each of its %u switches to each: that is a "
 				    "HyperX, for which there is the engine hyperx",
 				    d + 1, grids->grid[i].size[d]);
@@ -81,11 +81,11 @@ static int
 check_damage(const struct fm_grid_steps *s, struct fm_error *err)
 {
 	if (s->n_torn > 0)
-		return s->host->fail(err, FM_E_TOPOLOGY,
+		return s->host->fail(s->host, err, FM_E_TOPOLOGY,
 		    "%s; %u row%s so: mend one cable in each, dimension order has no other way",
 		    s->torn, s->n_torn, s->n_torn == 1 ? " is" : "s are");
 	if (s->n_wide_holes > 0)
-		return s->host->fail(err, FM_E_TOPOLOGY,
+		return s->host->fail(s->host, err, FM_E_TOPOLOGY,
 		    "two switches side by side are missing in the row of %s: there is a way round "
 		    "without credit loops in the last dimension only",
 		    s->fab->sw_name[s->beside_wide_hole]);
@@ -137,7 +137,7 @@ torus_route(const struct fm_host *host, const struct fm_fabric *fab, const struc
 	    (rc = fm_grid_fill_rows(&fill, out, err)) != 0)
 		return rc;
 	if (fill.n_lost > 0)
-		return host->fail(err, FM_E_TOPOLOGY,
+		return host->fail(host, err, FM_E_TOPOLOGY,
 		    "missing switches at a corner of each other leave %llu pairs of switches "
 		    "without a way",
 		    (unsigned long long)fill.n_lost);

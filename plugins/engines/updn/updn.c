@@ -91,9 +91,9 @@ list_roots(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	how->roots = roots;
 	if (how->n_roots == 0 && o->roots.n_sets > 0)
 		return host->fail(
-		    err, FM_E_TOPOLOGY, "none of the roots is a switch of this fabric");
+		    host, err, FM_E_TOPOLOGY, "none of the roots is a switch of this fabric");
 	if (how->n_roots == 0 && o->level > 0)
-		return host->fail(err, FM_E_TOPOLOGY,
+		return host->fail(host, err, FM_E_TOPOLOGY,
 		    "no switch is %lld hops from the nearest host's switch (level)",
 		    (long long)o->level);
 	return 0;

@@ -172,12 +172,12 @@ tell(const struct fm_host *host, const struct fm_fabric *fab, const struct optio
 	const struct fm_node_value *first = o->values.n_rows > 0 ? &o->values.row[0] : NULL;
 
 	if (fab->n_switches == 0 || fab->n_ends == 0)
-		return host->fail(err, FM_E_TOPOLOGY, "there is nobody to tell of");
+		return host->fail(host, err, FM_E_TOPOLOGY, "there is nobody to tell of");
 	host->log(host, 3, "switch %llx %llx, end %llx %llx %llx",
 	    (unsigned long long)fab->sw_guid[0], (unsigned long long)fab->sw_system_guid[0],
 	    (unsigned long long)fab->end_guid[0], (unsigned long long)fab->end_node_guid[0],
 	    (unsigned long long)fab->end_system_guid[0]);
-	return host->fail(err, FM_E_TOPOLOGY,
+	return host->fail(host, err, FM_E_TOPOLOGY,
 	    "number=%lld wait=%lld colour=%s word=%s root=%d:%u/%u list=%u:%u "
 	    "values=%u:%s:%u:%lld file=%.12s:%u",
 	    (long long)o->number, (long long)o->wait, colours[o->colour], o->word, o->root.given,
@@ -236,7 +236,7 @@ begin(struct work *w, const struct options *o, struct fm_error *err)
 	w->failed = w->host->scratch(w->host, w->host->n_workers(w->host) * sizeof(*w->failed));
 	if (w->place == NULL || w->at == NULL || w->failed == NULL)
 		return w->host->fail(
-		    err, FM_E_RESOURCE, "no memory to order %u switches", w->fab->n_switches);
+		    w->host, err, FM_E_RESOURCE, "no memory to order %u switches", w->fab->n_switches);
 	order_switches(w, o);
 	return 0;
 }
@@ -372,20 +372,20 @@ frozen_route(const struct fm_host *host, const struct fm_fabric *fab, const stru
 	if (wrong == NULL)
 		wrong = look(fab, req, out);
 	if (wrong != NULL)
-		return host->fail(err, FM_E_BUG, "not as ABI 1.0 has it: %s", wrong);
+		return host->fail(host, err, FM_E_BUG, "not as ABI 1.0 has it: %s", wrong);
 	if (o->tell)
 		return tell(host, fab, o, err);
 	if (fab->n_switches == 0)
-		return host->fail(err, FM_E_TOPOLOGY, "there is no switch to route");
+		return host->fail(host, err, FM_E_TOPOLOGY, "there is no switch to route");
 	if ((rc = begin(&w, o, err)) != 0)
 		return rc;
 	host->parallel_for(host, fab->n_switches, route_to_switch, &w);
 	for (unsigned i = 0; i < host->n_workers(host); i++)
 		if (w.failed[i])
 			return host->fail(
-			    err, FM_E_RESOURCE, "no memory for %u switches", fab->n_switches);
+			    host, err, FM_E_RESOURCE, "no memory for %u switches", fab->n_switches);
 	if (host->should_stop(host))
-		return host->fail(err, FM_E_CANCELLED, "stopped before all tables were filled");
+		return host->fail(host, err, FM_E_CANCELLED, "stopped before all tables were filled");
 	write_others(&w, req);
 	host->progress(host, fab->n_switches, fab->n_switches);
 	host->log(host, 4, "routed %u switches", fab->n_switches);
@@ -405,10 +405,10 @@ frozen_mcast_tree(const struct fm_host *host, const struct fm_fabric *fab,
 	if (rc != 0)
 		return rc;
 	if (req->size < sizeof(*req) || req->sl > 15 || tables->lft == NULL)
-		return host->fail(err, FM_E_BUG, "not as ABI 1.0 has it: a tree");
+		return host->fail(host, err, FM_E_BUG, "not as ABI 1.0 has it: a tree");
 	for (uint32_t i = 0; i < req->n_members; i++)
 		if (req->members[i] >= fab->n_ends)
-			return host->fail(err, FM_E_BUG, "not as ABI 1.0 has it: a member");
+			return host->fail(host, err, FM_E_BUG, "not as ABI 1.0 has it: a member");
 	for (fm_sw s = 0; s < fab->n_switches; s++) {
 		fm_link up = FM_NONE;
 

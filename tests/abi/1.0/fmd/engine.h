@@ -26,7 +26,7 @@
  *     FM_NONE, it stands behind the ends of all switches in end_* and no
  *     engine needs to look at it.
  *   - Functions returning int return 0 or a negative enum fm_error_kind and,
- *     on failure, fill *err: return host->fail(err, KIND, "sentence", ...).
+ *     on failure, fill *err: return host->fail(host, err, KIND, "sentence", ...).
  *     A sentence is one line of 10 to 255 characters without its newline; an
  *     administrator reads it behind the engine's name.
  *   - A callback runs on one thread, and on the host's workers inside
@@ -242,8 +242,8 @@ struct fm_host {
 	void (*log)(const struct fm_host *, int level, const char *fmt, ...)
 	    __attribute__((format(printf, 3, 4)));
 	/* Fills *err, which no other thread may touch meanwhile, and returns the kind. */
-	int (*fail)(struct fm_error *, enum fm_error_kind, const char *fmt, ...)
-	    __attribute__((format(printf, 3, 4)));
+	int (*fail)(const struct fm_host *, struct fm_error *, enum fm_error_kind, const char *fmt,
+	    ...) __attribute__((format(printf, 4, 5)));
 };
 
 /* --------------------------------------------------------------- options */
