@@ -42,7 +42,7 @@ adaptive_print(const struct plan *plan, const struct tables *tables)
 
 	if (given_up(plan) != NULL)
 		printf("adaptive    given up, static: %s\n", given_up(plan));
-	else if (tables->t.ar_max_groups == 0)
+	else if (!tables_are_adaptive(&tables->t))
 		printf("adaptive    the engine has no adaptive routing\n");
 	else
 		printf("adaptive    %llu entries with %.2f ports on average, %llu static, %llu of "

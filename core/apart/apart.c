@@ -278,7 +278,6 @@ take_answer(
 	t->sl_shape = (enum fm_sl_shape)answer.sl_shape;
 	t->sl2vl_shape = (enum fm_sl2vl_shape)answer.sl2vl_shape;
 	t->n_vls_used = answer.n_vls_used;
-	t->ar_max_groups = answer.ar_max_groups;
 	t->ar_dropped = answer.ar_dropped;
 	if (answer.rc == 0)
 		return 0;

@@ -256,7 +256,6 @@ serve_call(const struct served *s, const struct wire_call *call, const int fds[2
 	answer.sl_shape = (uint32_t)t.sl_shape;
 	answer.sl2vl_shape = (uint32_t)t.sl2vl_shape;
 	answer.n_vls_used = t.n_vls_used;
-	answer.ar_max_groups = t.ar_max_groups;
 	answer.ar_dropped = t.ar_dropped;
 	used = route_host_used(s->host);
 	answer.main_bytes = used.main_bytes;

@@ -27,6 +27,10 @@ static const struct {
 	ARRAY(sw_guid, SWITCHES),
 	ARRAY(sw_system_guid, SWITCHES),
 	ARRAY(sw_n_ports, SWITCHES),
+	ARRAY(sw_vendor_id, SWITCHES),
+	ARRAY(sw_device_id, SWITCHES),
+	ARRAY(sw_lft_entries, SWITCHES),
+	ARRAY(sw_ar_groups, SWITCHES),
 	ARRAY(sw_first_link, SWITCHES_1),
 	ARRAY(sw_first_end, SWITCHES_1),
 	ARRAY(link_to, LINKS),
@@ -221,8 +225,12 @@ pack_tables(struct blob *b, const struct apart_call *c)
 	    b, at + offsetof(struct fm_tables, sl), (const void *const *)t->sl, n > 0 ? n : 1, c);
 	pack_rows(
 	    b, at + offsetof(struct fm_tables, ar_group), (const void *const *)t->ar_group, n, c);
+	pack_rows(
+	    b, at + offsetof(struct fm_tables, ar_ports), (const void *const *)t->ar_ports, n, c);
+	if (t->ar_n_groups != NULL)
+		blob_point(b, at + offsetof(struct fm_tables, ar_n_groups),
+		    blob_put(b, t->ar_n_groups, n * sizeof(*t->ar_n_groups)));
 	pack_part(b, at + offsetof(struct fm_tables, sl2vl), t->sl2vl, c);
-	pack_part(b, at + offsetof(struct fm_tables, ar_ports), t->ar_ports, c);
 	pack_part(b, at + offsetof(struct fm_tables, order), t->order, c);
 	if (t->sl2vl_first != NULL)
 		blob_point(b, at + offsetof(struct fm_tables, sl2vl_first),

@@ -49,7 +49,6 @@ struct wire_answer {
 	struct fm_error why;
 	uint32_t sl_shape, sl2vl_shape;
 	uint8_t n_vls_used;
-	uint16_t ar_max_groups;
 	uint64_t ar_dropped;
 	uint64_t main_bytes, worker_bytes; /* of scratch memory */
 };

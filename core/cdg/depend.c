@@ -9,12 +9,13 @@
 #include <string.h>
 
 #include "core/graph/snapshot.h"
+#include "core/graph/tables.h"
 #include "lib/bitset.h"
 
 bool
 depend_applies(const struct fm_tables *t)
 {
-	return t->sl2vl_shape != FM_SL2VL_BY_OUT && t->ar_max_groups == 0;
+	return t->sl2vl_shape != FM_SL2VL_BY_OUT && !tables_are_adaptive(t);
 }
 
 void

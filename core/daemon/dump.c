@@ -467,7 +467,7 @@ write_ca_order(const struct dump *d, FILE *out)
 static void
 write_group(const struct dump *d, fm_sw sw, uint16_t group, FILE *out)
 {
-	const uint64_t *ports = tables_ar_ports(d->t, sw, group);
+	const uint64_t *ports = d->t->ar_ports[sw][group];
 
 	fprintf(out, "group %u", group);
 	for (unsigned port = 0; port < 256; port++)
@@ -503,11 +503,11 @@ write_groups(const struct dump *d, FILE *out)
 	fprintf(out,
 	    "# groups of adaptive routing, see fmroute(1): a packet for LIDs FIRST-LAST may "
 	    "leave by any port of GROUP\n");
-	for (fm_sw sw = 0; d->t->ar_max_groups > 0 && sw < fab->n_switches; sw++) {
+	for (fm_sw sw = 0; tables_are_adaptive(d->t) && sw < fab->n_switches; sw++) {
 		fprintf(out, "switch 0x%016" PRIx64 " %s\n", fab->sw_guid[sw],
 		    fab->sw_name[sw] != NULL ? fab->sw_name[sw] : "");
-		for (uint32_t g = 1; g <= d->t->ar_max_groups; g++) {
-			const uint64_t *ports = tables_ar_ports(d->t, sw, (uint16_t)g);
+		for (uint32_t g = 1; g <= d->t->ar_n_groups[sw]; g++) {
+			const uint64_t *ports = d->t->ar_ports[sw][g];
 
 			if ((ports[0] | ports[1] | ports[2] | ports[3]) != 0)
 				write_group(d, sw, (uint16_t)g, out);

@@ -230,7 +230,7 @@ readback_start(struct txn_engine *txn, const struct inventory *inv, struct plan 
 		r->n_gone += r->gone[sw] = is_gone(inv, fab->sw_guid[sw]);
 	r->t = plan->tables->t;
 	r->t.lft = r->row;
-	r->t.ar_max_groups = 0; /* the static entries are what is read */
+	r->t.ar_group = NULL; /* the static entries are what is read */
 	r->n_blocks = fab->max_lid / BLOCK_LIDS + 1;
 	send_more(r);
 	return r;

@@ -42,8 +42,13 @@ pick_switches(struct renumbered *r, const struct fm_fabric *was)
 	fab->sw_system_guid = PICK(&r->mem, was->sw_system_guid, r->sw, n);
 	fab->sw_name = PICK(&r->mem, was->sw_name, r->sw, n);
 	fab->sw_n_ports = PICK(&r->mem, was->sw_n_ports, r->sw, n);
+	fab->sw_vendor_id = PICK(&r->mem, was->sw_vendor_id, r->sw, n);
+	fab->sw_device_id = PICK(&r->mem, was->sw_device_id, r->sw, n);
+	fab->sw_lft_entries = PICK(&r->mem, was->sw_lft_entries, r->sw, n);
+	fab->sw_ar_groups = PICK(&r->mem, was->sw_ar_groups, r->sw, n);
 	return fab->sw_guid != NULL && fab->sw_system_guid != NULL && fab->sw_name != NULL &&
-	    fab->sw_n_ports != NULL;
+	    fab->sw_n_ports != NULL && fab->sw_vendor_id != NULL && fab->sw_device_id != NULL &&
+	    fab->sw_lft_entries != NULL && fab->sw_ar_groups != NULL;
 }
 
 /* -------------------------------------------------------------------- links */
@@ -297,10 +302,14 @@ pick_rows(struct renumbered *r, const struct fm_tables *t)
 		if (first != NULL)
 			first[n] = t->sl2vl_first[n];
 	}
-	if (t->ar_group != NULL)
+	if (t->ar_group != NULL) {
+		r->t.ar_n_groups = PICK(&r->mem, t->ar_n_groups, r->sw, n);
 		r->t.ar_group = PICK(&r->mem, t->ar_group, r->sw, n);
+		r->t.ar_ports = PICK(&r->mem, t->ar_ports, r->sw, n);
+	}
 	return r->t.lft != NULL && (t->sl == NULL || (r->t.sl != NULL && first != NULL)) &&
-	    (t->ar_group == NULL || r->t.ar_group != NULL);
+	    (t->ar_group == NULL ||
+		(r->t.ar_n_groups != NULL && r->t.ar_group != NULL && r->t.ar_ports != NULL));
 }
 
 /* at[old[i]] = what is in at[i], blocks of so many bytes. */
@@ -322,7 +331,6 @@ int
 renumber_take(
     struct renumbered *r, const struct fm_fabric *fab, struct fm_tables *t, struct fm_error *err)
 {
-	size_t group_bytes = ((size_t)t->ar_max_groups + 1) * 4 * sizeof(*t->ar_ports);
 	int rc = 0;
 
 	t->sl_shape = r->t.sl_shape;
@@ -333,9 +341,6 @@ renumber_take(
 		memcpy(t->sl[0], r->t.sl[0], t->lft_stride);
 	if (t->sl2vl_shape == FM_SL2VL_BY_OUT)
 		rc = put_back(&r->mem, t->sl2vl, 16, r->link, fab->n_links, err);
-	if (rc == 0 && t->ar_max_groups > 0 && r->t.ar_max_groups == t->ar_max_groups)
-		rc = put_back(&r->mem, t->ar_ports, group_bytes, r->sw, fab->n_switches, err);
-	t->ar_max_groups = r->t.ar_max_groups;
 	return rc;
 }
 

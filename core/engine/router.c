@@ -39,11 +39,8 @@ check_groups(const struct router *r, const struct fm_engine *engine, const struc
 {
 	int rc;
 
-	if (tables->t.ar_max_groups == 0)
+	if (!tables_are_adaptive(&tables->t))
 		return 0;
-	if (tables->t.ar_max_groups != r->set.ar_max_groups)
-		return fm_fail(err, FM_E_BUG, "engine %s changes ar_max_groups from %u to %u",
-		    engine->name, r->set.ar_max_groups, tables->t.ar_max_groups);
 	rc = adaptive_check(fab, &tables->t, r->workers, &tables->adaptive, err);
 	return rc != 0 ? fm_context(err, "engine %s", engine->name) : 0;
 }

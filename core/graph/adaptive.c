@@ -58,12 +58,12 @@ look_at_entries(const struct checker *c, fm_sw sw, uint64_t *used, struct row *r
 		uint16_t g = groups[lid];
 		fm_sw to = c->sw_of[lid];
 
-		if (g > c->t->ar_max_groups) {
+		if (g > c->t->ar_n_groups[sw]) {
 			*r = (struct row){ .fault = ROW_NUMBER, .lid = (uint16_t)lid, .group = g };
 			return;
 		}
 		if (g != last) {
-			ports = tables_ar_ports(c->t, sw, g);
+			ports = c->t->ar_ports[sw][g];
 			n_ports = g != 0 ? count_ports(ports) : 0;
 			used[g / 64] |= (uint64_t)1 << (g % 64);
 			last = g;
@@ -91,8 +91,8 @@ look_at_groups(const struct checker *c, fm_sw sw, const uint64_t *used, struct r
 
 	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
 		cabled[fab->link_port[l] / 64] |= (uint64_t)1 << (fab->link_port[l] % 64);
-	for (uint32_t g = 1; g <= c->t->ar_max_groups; g++) {
-		const uint64_t *ports = tables_ar_ports(c->t, sw, (uint16_t)g);
+	for (uint32_t g = 1; g <= c->t->ar_n_groups[sw]; g++) {
+		const uint64_t *ports = c->t->ar_ports[sw][g];
 
 		if (!(used[g / 64] >> (g % 64) & 1))
 			continue;
@@ -132,7 +132,7 @@ blame(const struct checker *c, fm_sw sw, struct fm_error *err)
 	case ROW_NUMBER:
 		return fm_fail(err, FM_E_BUG,
 		    "switch 0x%016llx, LID %u: adaptive routing group %u, the last is %u", guid,
-		    r->lid, r->group, c->t->ar_max_groups);
+		    r->lid, r->group, c->t->ar_n_groups[sw]);
 	case ROW_STATIC_PORT:
 		return fm_fail(err, FM_E_BUG,
 		    "switch 0x%016llx, LID %u: its port %u is not in adaptive routing group %u",
@@ -187,9 +187,9 @@ adaptive_check(const struct fm_fabric *fab, const struct fm_tables *t, struct fm
 void
 adaptive_drop(struct tables *tables)
 {
+	tables->t.ar_n_groups = NULL;
 	tables->t.ar_group = NULL;
 	tables->t.ar_ports = NULL;
-	tables->t.ar_max_groups = 0;
 	tables->t.ar_dropped = 0;
 	tables->adaptive = (struct adaptive_counts){ 0 };
 }

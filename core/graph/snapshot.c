@@ -434,6 +434,20 @@ place_ends(struct build *b)
 	return index_lids(b);
 }
 
+bool
+snapshot_make_kinds(struct snapshot *snap, uint32_t n, struct snapshot_kinds *k)
+{
+	struct fm_arena *mem = &snap->mem;
+	struct fm_fabric *fab = &snap->fab;
+
+	fab->sw_vendor_id = k->vendor_id = fm_arena_array(mem, n, uint32_t);
+	fab->sw_device_id = k->device_id = fm_arena_array(mem, n, uint16_t);
+	fab->sw_lft_entries = k->lft_entries = fm_arena_array(mem, n, uint16_t);
+	fab->sw_ar_groups = k->ar_groups = fm_arena_array(mem, n, uint16_t);
+	return k->vendor_id != NULL && k->device_id != NULL && k->lft_entries != NULL &&
+	    k->ar_groups != NULL;
+}
+
 static int
 place_switches(struct build *b)
 {
@@ -444,9 +458,10 @@ place_switches(struct build *b)
 	const char **name = fm_arena_array(mem, n, const char *);
 	const char **desc = fm_arena_array(mem, n, const char *);
 	uint8_t *n_ports = fm_arena_array(mem, n, uint8_t);
+	struct snapshot_kinds kinds;
 
 	if (guid == NULL || sys == NULL || name == NULL || desc == NULL || n_ports == NULL ||
-	    !fm_hash_reserve(&b->snap->sw_by_guid, n))
+	    !snapshot_make_kinds(b->snap, n, &kinds) || !fm_hash_reserve(&b->snap->sw_by_guid, n))
 		return no_memory(b->err);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct snapshot_switch *s = &b->in->switches.item[i];
@@ -454,6 +469,12 @@ place_switches(struct build *b)
 		guid[i] = s->guid;
 		sys[i] = s->system_guid;
 		n_ports[i] = s->n_ports;
+		kinds.vendor_id[i] = s->vendor_id;
+		kinds.device_id[i] = s->device_id;
+		kinds.lft_entries[i] = s->lft_entries != 0 && s->lft_entries < LID_UNICAST_END
+		    ? s->lft_entries
+		    : LID_UNICAST_END;
+		kinds.ar_groups[i] = s->ar_groups;
 		if (!take_name(mem, s->name, s->desc, &name[i], &desc[i]) ||
 		    !fm_hash_put(&b->snap->sw_by_guid, s->guid, i))
 			return no_memory(b->err);

@@ -70,7 +70,12 @@ struct snapshot_switch {
 	const char *name;
 	uint8_t n_ports;
 	const char *desc; /* NULL: its name */
+	uint32_t vendor_id;
+	uint16_t device_id;
+	uint16_t lft_entries; /* LinearFDBCap, 0: not known */
+	uint16_t ar_groups;   /* SNAPSHOT_AR_UNKNOWN, or as many as it can hold */
 };
+#define SNAPSHOT_AR_UNKNOWN UINT16_MAX
 struct snapshot_end {
 	uint64_t guid, node_guid, system_guid;
 	const char *name;
@@ -116,6 +121,15 @@ struct snapshot_loss {
  * A switch keeps its number and has nothing left.  O(links).  FM_E_RESOURCE. */
 int snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, struct snapshot **out,
     struct fm_error *err);
+
+/* The arrays of what a switch can hold and who made it, as they are filled; for who builds a
+ * snapshot. */
+struct snapshot_kinds {
+	uint32_t *vendor_id;
+	uint16_t *device_id, *lft_entries, *ar_groups;
+};
+/* Of snap->mem, for n switches, and those of its fabric.  False: out of memory. */
+bool snapshot_make_kinds(struct snapshot *snap, uint32_t n, struct snapshot_kinds *kinds);
 
 /* The arrays of links, as they are filled; for who builds a snapshot. */
 struct snapshot_links {

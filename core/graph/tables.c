@@ -35,7 +35,8 @@ struct tables_memory {
 	unsigned char *rest; /* shared: what is left of it for arrays beside the rows */
 	/* the arrays of one use */
 	uint8_t **lft, **sl;
-	uint16_t **ar_group;
+	uint16_t *ar_n_groups, **ar_group;
+	uint64_t (**ar_ports)[4];
 	uint32_t *order;
 	void *sl_rows, *ar_rows;
 	/* of mappings that die with the tables */
@@ -284,23 +285,47 @@ add_sl(struct tables *t, const struct fm_fabric *fab, unsigned char *used, struc
 	return 0;
 }
 
+/* Groups that a switch may have, and bytes of all numbers and sets of ports. */
+static uint16_t
+groups_of(const struct fm_fabric *fab, fm_sw sw, uint16_t max_groups)
+{
+	return fab->sw_ar_groups[sw] < max_groups ? fab->sw_ar_groups[sw] : max_groups;
+}
+
+static size_t
+ar_bytes(const struct fm_fabric *fab, uint16_t max_groups, size_t stride)
+{
+	size_t bytes = LINE_BYTES;
+
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		bytes += stride * sizeof(uint16_t) +
+		    (groups_of(fab, sw, max_groups) + (size_t)1) * AR_GROUP_BYTES;
+	return bytes;
+}
+
 static int
 add_ar(struct tables *t, const struct fm_fabric *fab, uint16_t max_groups, struct fm_error *err)
 {
 	struct tables_memory *m = t->mem;
-	uint32_t n = fab->n_switches ? fab->n_switches : 1;
-	size_t row_bytes = t->t.lft_stride * sizeof(uint16_t);
+	uint32_t n = fab->n_switches;
+	unsigned char *at = take_part(m, ar_bytes(fab, max_groups, t->t.lft_stride), &m->ar_bytes);
 
-	m->ar_rows =
-	    take_part(m, n * (row_bytes + ((size_t)max_groups + 1) * AR_GROUP_BYTES), &m->ar_bytes);
-	m->ar_group = calloc(n, sizeof(*m->ar_group));
-	if (m->ar_rows == NULL || m->ar_group == NULL)
+	m->ar_rows = at;
+	m->ar_n_groups = calloc(n + 1, sizeof(*m->ar_n_groups));
+	m->ar_group = calloc(n + 1, sizeof(*m->ar_group));
+	m->ar_ports = calloc(n + 1, sizeof(*m->ar_ports));
+	if (at == NULL || m->ar_n_groups == NULL || m->ar_group == NULL || m->ar_ports == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for adaptive routing groups");
-	for (uint32_t i = 0; i < n; i++)
-		m->ar_group[i] = (uint16_t *)((unsigned char *)m->ar_rows + i * row_bytes);
+	for (fm_sw sw = 0; sw < n; sw++) {
+		m->ar_n_groups[sw] = groups_of(fab, sw, max_groups);
+		m->ar_group[sw] = (uint16_t *)at;
+		at += t->t.lft_stride * sizeof(uint16_t);
+		m->ar_ports[sw] = (uint64_t(*)[4])at;
+		at += (m->ar_n_groups[sw] + (size_t)1) * AR_GROUP_BYTES;
+	}
+	t->t.ar_n_groups = m->ar_n_groups;
 	t->t.ar_group = m->ar_group;
-	t->t.ar_ports = (uint64_t *)((unsigned char *)m->ar_rows + n * row_bytes);
-	t->t.ar_max_groups = max_groups;
+	t->t.ar_ports = m->ar_ports;
 	return 0;
 }
 
@@ -331,13 +356,17 @@ free_tables(struct tables *t)
 	free((void *)t->t.sl2vl_first);
 	free(m->lft);
 	free(m->sl);
+	free(m->ar_n_groups);
 	free(m->ar_group);
+	free(m->ar_ports);
 	if (m->rest == NULL)
 		free(m->order);
 	m->rest = NULL;
 	m->was_used = true;
 	m->lft = m->sl = NULL;
+	m->ar_n_groups = NULL;
 	m->ar_group = NULL;
+	m->ar_ports = NULL;
 	m->order = NULL;
 	m->sl_rows = m->ar_rows = NULL;
 	m->sl_bytes = m->ar_bytes = m->sl2vl_bytes = 0;
@@ -374,7 +403,7 @@ rest_bytes(const struct fm_fabric *fab, uint32_t traits, uint16_t ar_max_groups,
 	if (traits & FM_PROVIDES_SL)
 		bytes += n * stride + sl2vl_bytes(fab);
 	if ((traits & FM_PROVIDES_AR) && ar_max_groups > 0)
-		bytes += n * (stride * 2 + ((size_t)ar_max_groups + 1) * AR_GROUP_BYTES);
+		bytes += ar_bytes(fab, ar_max_groups, stride);
 	if (traits & FM_PROVIDES_ORDER)
 		bytes += stride * sizeof(uint32_t);
 	return bytes;

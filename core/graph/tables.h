@@ -52,7 +52,7 @@ struct tables {
  * initialised (LFT to FM_PORT_NONE, order to FM_NONE, the rest to 0), in parallel on workers;
  * with FM_WRITES_WHOLE_ROWS, of the LFT only what lies behind max_lid, with
  * FM_WRITES_WHOLE_SLS the same of the SLs, and SL2VL not at all.
- * ar_max_groups 0 = no adaptive routing wanted. */
+ * ar_max_groups: of each switch, where it can hold so many; 0: no adaptive routing wanted. */
 int tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fabric *fab,
     uint32_t traits, uint16_t ar_max_groups, struct tables **out, struct fm_error *err);
 /* The same for a fabric that is a part of another: switch i's row is row rows[i] of
@@ -78,11 +78,10 @@ void tables_sl_rows(const struct tables *t, uint32_t n_switches, fm_sw *row_of /
  * FM_PROVIDES_SL. */
 void tables_copy_sl(struct tables *to, const struct tables *from, uint32_t n_switches, size_t n);
 
-/* The ports of group number group of a switch: [4] words, bit p is port p. */
-static inline const uint64_t *
-tables_ar_ports(const struct fm_tables *t, fm_sw sw, uint16_t group)
+static inline bool
+tables_are_adaptive(const struct fm_tables *t)
 {
-	return t->ar_ports + ((size_t)sw * (t->ar_max_groups + 1u) + group) * 4;
+	return t->ar_group != NULL;
 }
 
 /* SL of the path from an end on switch ssw to dlid. */

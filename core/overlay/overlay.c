@@ -72,7 +72,9 @@ add_switches(const struct snapshot *snap, struct snapshot_builder *b)
 
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
 		struct snapshot_switch s = { fab->sw_guid[sw], fab->sw_system_guid[sw],
-			fab->sw_name[sw], fab->sw_n_ports[sw], snap->sw_desc[sw] };
+			fab->sw_name[sw], fab->sw_n_ports[sw], snap->sw_desc[sw],
+			fab->sw_vendor_id[sw], fab->sw_device_id[sw], fab->sw_lft_entries[sw],
+			fab->sw_ar_groups[sw] };
 
 		if (!fm_vec_push(&b->switches, s))
 			return false;

@@ -35,10 +35,10 @@ keep_has_column(const struct keeping *k, fm_end e)
 static bool
 may_send(const struct fm_tables *t, fm_sw sw, uint32_t lid, uint8_t port)
 {
-	uint16_t group = t->ar_max_groups > 0 ? t->ar_group[sw][lid] : 0;
+	uint16_t group = tables_are_adaptive(t) ? t->ar_group[sw][lid] : 0;
 
 	return t->lft[sw][lid] == port ||
-	    (group != 0 && (tables_ar_ports(t, sw, group)[port / 64] >> (port % 64) & 1));
+	    (group != 0 && (t->ar_ports[sw][group][port / 64] >> (port % 64) & 1));
 }
 
 /* Does the row of sw send a LID that somebody owns out of this port? */
@@ -178,11 +178,11 @@ copy_columns(const struct keeping *k, struct fm_tables *t, const struct keep_joi
 
 		for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
 			t->lft[sw][to] = t->lft[sw][from];
-			if (t->ar_max_groups > 0)
+			if (tables_are_adaptive(t))
 				t->ar_group[sw][to] = t->ar_group[sw][from];
 		}
 		t->lft[fab->end_sw[j->end]][to] = fab->end_port[j->end];
-		if (t->ar_max_groups > 0)
+		if (tables_are_adaptive(t))
 			t->ar_group[fab->end_sw[j->end]][to] = 0;
 		for (uint32_t row = 0; row < sl_rows; row++)
 			t->sl[row][to] = t->sl[row][from];
@@ -225,6 +225,29 @@ copy_by_link(const struct fm_fabric *was, const struct fm_fabric *now, const str
 	}
 }
 
+/* As many as the switch has had; if it can hold fewer now, adaptive_check() sees who needs more. */
+static void
+copy_groups(const struct fm_tables *from, struct fm_tables *to, fm_sw sw)
+{
+	uint16_t n = from->ar_n_groups[sw];
+
+	if (n > to->ar_n_groups[sw])
+		n = to->ar_n_groups[sw];
+	memcpy(to->ar_ports[sw], from->ar_ports[sw], (n + (size_t)1) * sizeof(*from->ar_ports[sw]));
+}
+
+/* Of one switch; 0: the tables have none. */
+static uint16_t
+most_groups(const struct fm_tables *t, uint32_t n_switches)
+{
+	uint16_t most = 0;
+
+	for (fm_sw sw = 0; tables_are_adaptive(t) && sw < n_switches; sw++)
+		if (t->ar_n_groups[sw] > most)
+			most = t->ar_n_groups[sw];
+	return most;
+}
+
 static void
 copy_tables(const struct keeping *k, struct tables *fresh)
 {
@@ -241,14 +264,13 @@ copy_tables(const struct keeping *k, struct tables *fresh)
 	to->sl2vl_shape = from->sl2vl_shape;
 	for (fm_sw sw = 0; sw < n_switches; sw++) {
 		memcpy(to->lft[sw], from->lft[sw], n);
-		if (from->ar_max_groups > 0)
+		if (tables_are_adaptive(to))
 			memcpy(to->ar_group[sw], from->ar_group[sw], n * sizeof(uint16_t));
 	}
 	if (from->sl_shape != FM_SL_ZERO)
 		tables_copy_sl(fresh, k->prev->tables, n_switches, n);
-	if (from->ar_max_groups > 0)
-		memcpy(to->ar_ports, from->ar_ports,
-		    (size_t)n_switches * (from->ar_max_groups + 1u) * 4 * sizeof(uint64_t));
+	for (fm_sw sw = 0; tables_are_adaptive(to) && sw < n_switches; sw++)
+		copy_groups(from, to, sw);
 	to->ar_dropped = from->ar_dropped;
 	if (from->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
 		memcpy(to->sl2vl, from->sl2vl, (size_t)from->sl2vl_first[n_switches] * 16);
@@ -261,7 +283,7 @@ drop_column(const struct keeping *k, struct fm_tables *t, uint16_t lid)
 {
 	for (fm_sw sw = 0; lid <= k->p->top_lid && sw < k->snap->fab.n_switches; sw++) {
 		t->lft[sw][lid] = FM_PORT_NONE;
-		if (t->ar_max_groups > 0)
+		if (tables_are_adaptive(t))
 			t->ar_group[sw][lid] = 0;
 	}
 }
@@ -278,12 +300,12 @@ keep_copy(struct keeping *k, struct fm_error *err)
 	shape.max_lid = k->p->top_lid;
 	if (old->sl_shape != FM_SL_ZERO || old->sl2vl_shape != FM_SL2VL_MODULO)
 		traits |= FM_PROVIDES_SL;
-	if (old->ar_max_groups > 0)
+	if (tables_are_adaptive(old))
 		traits |= FM_PROVIDES_AR;
 	if (old->order != NULL)
 		traits |= FM_PROVIDES_ORDER;
-	rc = tables_new(
-	    k->r->tables, k->r->workers, &shape, traits, old->ar_max_groups, &fresh, err);
+	rc = tables_new(k->r->tables, k->r->workers, &shape, traits,
+	    most_groups(old, k->prev->snap->fab.n_switches), &fresh, err);
 	if (rc != 0)
 		return rc;
 	copy_tables(k, fresh);
@@ -294,7 +316,7 @@ keep_copy(struct keeping *k, struct fm_error *err)
 		copy_in_port(&k->snap->fab, &fresh->t, &k->joiners.item[i]);
 	}
 	k->p->tables = fresh;
-	return old->ar_max_groups > 0
+	return tables_are_adaptive(&fresh->t)
 	    ? adaptive_check(&k->snap->fab, &fresh->t, k->r->workers, &fresh->adaptive, err)
 	    : 0;
 }

@@ -270,7 +270,7 @@ plan_file_save(const char *path, const struct plan *p, uint64_t chain_mark, stru
 	size_t room, n_bytes;
 	int rc;
 
-	if (p->tables == NULL || p->tables->t.ar_max_groups > 0) {
+	if (p->tables == NULL || tables_are_adaptive(&p->tables->t)) {
 		unlink(path);
 		return 0;
 	}

@@ -66,7 +66,11 @@ list_parts(const struct fm_fabric *fab, struct snapshot_builder *b)
 		struct snapshot_switch one = { .guid = fab->sw_guid[sw],
 			.system_guid = fab->sw_system_guid[sw],
 			.name = fab->sw_name[sw],
-			.n_ports = fab->sw_n_ports[sw] };
+			.n_ports = fab->sw_n_ports[sw],
+			.vendor_id = fab->sw_vendor_id[sw],
+			.device_id = fab->sw_device_id[sw],
+			.lft_entries = fab->sw_lft_entries[sw],
+			.ar_groups = fab->sw_ar_groups[sw] };
 
 		ok = ok && fm_vec_push(&b->switches, one);
 	}

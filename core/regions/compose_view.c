@@ -49,9 +49,10 @@ make_switches(struct building *b)
 	const char **name = fm_arena_array(mem, n, const char *);
 	const char **desc = fm_arena_array(mem, n, const char *);
 	uint8_t *n_ports = fm_arena_array(mem, n, uint8_t);
+	struct snapshot_kinds kinds;
 
 	if (guid == NULL || sys == NULL || name == NULL || desc == NULL || n_ports == NULL ||
-	    !fm_hash_reserve(&b->snap->sw_by_guid, n))
+	    !snapshot_make_kinds(b->snap, n, &kinds) || !fm_hash_reserve(&b->snap->sw_by_guid, n))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		fm_sw sw = b->p->sw[i];
@@ -61,6 +62,10 @@ make_switches(struct building *b)
 		name[i] = from->sw_name[sw];
 		desc[i] = b->c->snap->sw_desc[sw];
 		n_ports[i] = from->sw_n_ports[sw];
+		kinds.vendor_id[i] = from->sw_vendor_id[sw];
+		kinds.device_id[i] = from->sw_device_id[sw];
+		kinds.lft_entries[i] = from->sw_lft_entries[sw];
+		kinds.ar_groups[i] = from->sw_ar_groups[sw];
 		if (!fm_hash_put(&b->snap->sw_by_guid, guid[i], i))
 			return false;
 	}

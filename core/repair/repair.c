@@ -378,7 +378,7 @@ static bool
 applies(const struct router *r, const struct plan_request *q, const struct keeping *k)
 {
 	return k->diff.comparable && depend_applies(&k->prev->tables->t) &&
-	    k->prev->tables->t.ar_max_groups == 0 && r->set.ar_max_groups == 0 &&
+	    !tables_are_adaptive(&k->prev->tables->t) && r->set.ar_max_groups == 0 &&
 	    (k->prev->verdict.credit_loops == 0 || q->chain->allow_credit_loops);
 }
 

@@ -139,7 +139,7 @@ explain_verdict(struct router *r, const struct plan *p, const struct chain_entry
 static bool
 groups_are_to_blame(const struct chain_entry *e, const struct tables *t, const struct verdict *v)
 {
-	return t->t.ar_max_groups > 0 && v->fault == VERIFY_CREDIT_LOOP &&
+	return tables_are_adaptive(&t->t) && v->fault == VERIFY_CREDIT_LOOP &&
 	    !(e->engine->traits & FM_PROMISES_NO_CREDIT_LOOPS) && verdict_is_safe(v, true);
 }
 

@@ -382,8 +382,9 @@ build_snapshot(struct sweeper *s, bool isolated, struct snapshot **out, struct f
 	for (size_t i = 0; ok && i < s->inv.switches.n; i++) {
 		uint32_t slot = s->inv.switches.item[i];
 		const struct inv_node *n = inv_node(&s->inv, slot);
-		struct snapshot_switch sw = { n->guid, n->system_guid, n->name, n->n_ports,
-			n->desc };
+		struct snapshot_switch sw = { n->guid, n->system_guid, n->name, n->n_ports, n->desc,
+			n->info.vendor_id, n->info.device_id, n->sw.linear_fdb_cap,
+			SNAPSHOT_AR_UNKNOWN };
 
 		ok = fm_vec_push(&b.switches, sw) &&
 		    (!node_usable(n) || add_cables(s, &b, slot, isolated));
@@ -416,6 +417,8 @@ same_fabric(const struct fm_fabric *a, const struct fm_fabric *b)
 		if (strcmp(a->sw_name[i], b->sw_name[i]) != 0)
 			return false;
 	return SAME(sw_guid, a->n_switches) && SAME(sw_n_ports, a->n_switches) &&
+	    SAME(sw_vendor_id, a->n_switches) && SAME(sw_device_id, a->n_switches) &&
+	    SAME(sw_lft_entries, a->n_switches) && SAME(sw_ar_groups, a->n_switches) &&
 	    SAME(sw_first_link, a->n_switches + 1) && SAME(sw_first_end, a->n_switches + 1) &&
 	    SAME(link_to, a->n_links) && SAME(link_port, a->n_links) &&
 	    SAME(link_rev, a->n_links) && SAME(link_mbps, a->n_links) &&

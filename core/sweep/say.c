@@ -172,7 +172,7 @@ say_adaptive(const struct plan *old, const struct plan *p)
 	if (p->adaptive_given_up[0] != '\0')
 		log_warn("sweep", "engine %s: adaptive routing is given up: %s", p->engine,
 		    p->adaptive_given_up);
-	else if (p->tables->t.ar_max_groups == 0)
+	else if (!tables_are_adaptive(&p->tables->t))
 		log_warn("sweep", "engine %s has no adaptive routing", p->engine);
 	else
 		log_notice("sweep",

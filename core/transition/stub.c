@@ -117,7 +117,7 @@ static void
 set_entry(struct fm_tables *t, fm_sw sw, uint32_t lid, uint8_t port)
 {
 	t->lft[sw][lid] = port;
-	if (t->ar_max_groups > 0)
+	if (tables_are_adaptive(t))
 		t->ar_group[sw][lid] = 0;
 }
 

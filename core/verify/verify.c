@@ -69,7 +69,7 @@ judge_lids(struct judge *j, struct fm_pool *workers, bool *acyclic, struct fm_er
 		return verify_follow(j, workers, err);
 	if (verify_classes_pay(j))
 		return verify_classes(j, workers, acyclic, err);
-	if (j->t->ar_max_groups == 0)
+	if (!tables_are_adaptive(j->t))
 		rc = verify_paths(j, workers, err);
 	return rc != 0 ? rc : verify_follow(j, workers, err);
 }
@@ -130,7 +130,7 @@ verify_sum_lids(const struct snapshot *snap, const struct fm_tables *tables,
 		.n_workers = fm_pool_size(workers) };
 	int rc = verify_judge_setup(&j, err);
 
-	if (rc == 0 && tables->ar_max_groups == 0 && snap->n_components == 1)
+	if (rc == 0 && !tables_are_adaptive(tables) && snap->n_components == 1)
 		rc = verify_class_sums(&j, workers, sums, err);
 	verify_judge_free(&j);
 	return rc;

@@ -76,7 +76,7 @@ classes_apply(const struct judge *j)
 bool
 verify_classes_pay(const struct judge *j)
 {
-	return classes_apply(j) && (j->t->ar_max_groups > 0 || is_levelled(j->fab));
+	return classes_apply(j) && (tables_are_adaptive(j->t) || is_levelled(j->fab));
 }
 
 static bool
@@ -328,7 +328,7 @@ make_masks(struct classes *k, struct class_walker *w, uint32_t first, uint32_t n
 	list_spans(k, w, k->class + first, n);
 	for (fm_sw u = 0; u < n_switches; u++) {
 		fetch_row(w, lft[u + AHEAD < n_switches ? u + AHEAD : u]);
-		if (k->j->t->ar_max_groups > 0) {
+		if (tables_are_adaptive(k->j->t)) {
 			odd = verify_class_choices(k, w, first, n, u);
 			made = u + 1;
 		} else if (u == 0 || !are_equal_rows(w, lft[u], lft[u - 1])) {
@@ -427,7 +427,7 @@ is_settled(const struct classes *k, struct class_walker *w, const struct lid_cla
 
 	if (!delivers(k, c))
 		return false;
-	if (j->t->ar_max_groups > 0)
+	if (tables_are_adaptive(j->t))
 		found = verify_class_several(k, w, mask, c->sw, sums);
 	else if (single)
 		found = verify_class_single(k, w, mask, c->sw, sums);
@@ -442,7 +442,7 @@ judge_class(
     struct classes *k, struct class_walker *w, struct tally *to, uint32_t i, const uint64_t *mask)
 {
 	const struct lid_class *c = &k->class[i];
-	bool single = c->n_end_lids == 0 && c->n_switch_lids == 1 && k->j->t->ar_max_groups == 0;
+	bool single = c->n_end_lids == 0 && c->n_switch_lids == 1 && !tables_are_adaptive(k->j->t);
 	struct class_sums sums;
 
 	if (!is_settled(k, w, c, mask, single, &sums)) {

@@ -92,7 +92,7 @@ sort_switches(
 static inline bool
 is_mixed(const struct classes *k, const struct class_walker *w, fm_sw u, uint64_t mask, uint32_t i)
 {
-	return k->j->t->ar_max_groups > 0 ? w->mixed[u] >> i & 1 : (mask & (mask - 1)) != 0;
+	return tables_are_adaptive(k->j->t) ? w->mixed[u] >> i & 1 : (mask & (mask - 1)) != 0;
 }
 
 /* Which LIDs have which set of ports at a mixed switch.  Sets of one port, of which there

@@ -153,7 +153,7 @@ see_run_sets(const struct judge *j, fm_sw u, struct lid_run run, struct seen_set
 	bool one_group = memcmp(group, group + 1, (run.n - 1u) * sizeof(*group)) == 0;
 
 	if (one_group &&
-	    ((group[0] != 0 && group[0] <= j->t->ar_max_groups) ||
+	    ((group[0] != 0 && group[0] <= j->t->ar_n_groups[u]) ||
 		memcmp(lft, lft + 1, run.n - 1u) == 0)) {
 		see_set(s, verify_class_ports(j, u, run.first));
 		return;

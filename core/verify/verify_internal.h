@@ -82,9 +82,9 @@ next_switch(const struct judge *j, fm_sw sw, uint8_t port)
 static inline uint16_t
 group_of(const struct fm_tables *t, fm_sw sw, uint32_t lid)
 {
-	uint16_t group = t->ar_max_groups > 0 ? t->ar_group[sw][lid] : 0;
+	uint16_t group = tables_are_adaptive(t) ? t->ar_group[sw][lid] : 0;
 
-	return group <= t->ar_max_groups ? group : 0;
+	return group == 0 || group <= t->ar_n_groups[sw] ? group : 0;
 }
 
 /* The next of a set that is not empty, taken out of it. */

@@ -109,7 +109,7 @@ verify_ports_of(const struct judge *j, fm_sw sw, uint16_t lid, uint64_t ports[PO
 	if (group == 0)
 		ports[port / 64] |= (uint64_t)1 << (port % 64);
 	else
-		memcpy(ports, tables_ar_ports(j->t, sw, group), PORT_WORDS * sizeof(*ports));
+		memcpy(ports, j->t->ar_ports[sw][group], PORT_WORDS * sizeof(*ports));
 }
 
 void

@@ -30,9 +30,9 @@ mix_bytes(uint64_t h, const void *bytes, size_t n)
 static uint64_t
 mix_groups(uint64_t h, const struct fm_fabric *fab, const struct fm_tables *t)
 {
-	for (fm_sw s = 0; t->ar_max_groups > 0 && s < fab->n_switches; s++) {
+	for (fm_sw s = 0; tables_are_adaptive(t) && s < fab->n_switches; s++) {
 		h = mix_bytes(h, t->ar_group[s], ((size_t)fab->max_lid + 1) * sizeof(uint16_t));
-		h = mix_bytes(h, tables_ar_ports(t, s, 1), (size_t)t->ar_max_groups * 32);
+		h = mix_bytes(h, t->ar_ports[s][1], t->ar_n_groups[s] * (size_t)32);
 	}
 	return h + t->ar_dropped;
 }

@@ -95,7 +95,13 @@ add_switches(struct made *m, struct fm_error *err)
 {
 	for (uint32_t sw = 0; sw < m->n_switches; sw++) {
 		const struct netlist_node *n = &m->nl->nodes[m->sw_node[sw]];
-		struct snapshot_switch s = { n->guid, system_of(n), name_of(n), n->n_ports };
+		struct snapshot_switch s = { .guid = n->guid,
+			.system_guid = system_of(n),
+			.name = name_of(n),
+			.n_ports = n->n_ports,
+			.vendor_id = n->vendor_id & 0xffffff,
+			.device_id = (uint16_t)n->device_id,
+			.ar_groups = SNAPSHOT_AR_UNKNOWN };
 
 		if (!fm_vec_push(&m->b.switches, s))
 			return no_memory(err);

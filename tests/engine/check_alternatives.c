@@ -100,7 +100,7 @@ choice(const struct tables *t, fm_sw sw, uint32_t lid, uint64_t ports[4])
 	if (g == 0)
 		ports[port / 64] |= (uint64_t)1 << (port % 64);
 	else
-		memcpy(ports, tables_ar_ports(&t->t, sw, g), 4 * sizeof(*ports));
+		memcpy(ports, t->t.ar_ports[sw][g], 4 * sizeof(*ports));
 	for (unsigned w = 0; w < 4; w++)
 		n += (uint32_t)__builtin_popcountll(ports[w]);
 	return n;
@@ -189,7 +189,7 @@ START_TEST(the_union_is_safe_whole_and_damaged)
 			for (fm_sw s = 0; s < snap->fab.n_switches; s++)
 				ck_assert_mem_eq(
 				    t->t.lft[s], plain->t.lft[s], snap->fab.max_lid + 1u);
-			ck_assert_uint_eq(plain->t.ar_max_groups, 0);
+			ck_assert_ptr_null(plain->t.ar_group);
 			n_adaptive += t->adaptive.n_adaptive;
 			tables_put(t);
 			tables_put(plain);
@@ -318,6 +318,41 @@ START_TEST(too_small_tables_keep_the_groups_that_serve_most)
 }
 END_TEST
 
+/* Each switch as many as it can hold itself, in whatever order it stands. */
+START_TEST(each_switch_has_the_groups_that_it_can_hold)
+{
+	struct snapshot *snap = make("torus 5x5 2", 0, 0, 0);
+	const struct fm_fabric *fab = &snap->fab;
+	uint16_t *can = (uint16_t *)(uintptr_t)fab->sw_ar_groups;
+	struct tables *few[4], *mixed;
+
+	for (uint16_t n = 1; n < 4; n++)
+		few[n] = route(&updn_LTX_fm_engine, snap, n);
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		can[sw] = (uint16_t)(sw % 4);
+	mixed = route(&updn_LTX_fm_engine, snap, 1000);
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		ck_assert_uint_eq(mixed->t.ar_n_groups[sw], sw % 4);
+		for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
+			uint64_t a[4], b[4];
+
+			ck_assert_uint_le(mixed->t.ar_group[sw][lid], sw % 4);
+			if (sw % 4 == 0)
+				continue;
+			choice(mixed, sw, lid, a);
+			choice(few[sw % 4], sw, lid, b);
+			ck_assert_mem_eq(a, b, sizeof(a));
+		}
+	}
+	ck_assert_uint_eq(mixed->adaptive.most_groups, 3);
+	ck_assert_int_eq(judge(snap, mixed).fault, VERIFY_OK);
+	for (uint16_t n = 1; n < 4; n++)
+		tables_put(few[n]);
+	tables_put(mixed);
+	snapshot_put(snap);
+}
+END_TEST
+
 static void
 setup(void)
 {
@@ -345,6 +380,7 @@ main(void)
 	tcase_add_test(t, dragonflies_use_all_gateways);
 	tcase_add_test(t, minhop_keeps_damaged_trees_free_of_credit_loops);
 	tcase_add_test(t, too_small_tables_keep_the_groups_that_serve_most);
+	tcase_add_test(t, each_switch_has_the_groups_that_it_can_hold);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -204,7 +204,8 @@ draw(uint64_t a, uint64_t b, uint64_t c, unsigned below)
 static uint64_t
 read_options(const struct fm_fabric *fab, const struct named_options *o, fm_sw s)
 {
-	uint64_t h = fm_bit(o->set.sw, s) ? 7 : 3;
+	uint64_t h = (fm_bit(o->set.sw, s) ? 7u : 3u) + fab->sw_vendor_id[s] +
+	    fab->sw_device_id[s] + fab->sw_lft_entries[s];
 
 	for (uint32_t i = 0; i < o->list.n_sets; i++) {
 		h = h * 3 + fm_bit(o->list.set[i].sw, s);
@@ -305,6 +306,11 @@ START_TEST(whoever_goes_by_names_makes_the_same_tables)
 	struct routed plain, by;
 	fm_end e = snap->fab.sw_first_end[9] + 1; /* behind port 0 */
 
+	for (fm_sw i = 0; i < snap->fab.n_switches; i++) {
+		((uint32_t *)(uintptr_t)snap->fab.sw_vendor_id)[i] = i;
+		((uint16_t *)(uintptr_t)snap->fab.sw_device_id)[i] = (uint16_t)(i * i);
+		((uint16_t *)(uintptr_t)snap->fab.sw_lft_entries)[i] = (uint16_t)(i * i * i);
+	}
 	snprintf(sls, sizeof(sls), "%d", _i % 3);
 	snprintf(vls, sizeof(vls), "%d", _i / 3);
 	for (fm_sw i = 0; i < 3; i++)

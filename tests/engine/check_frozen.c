@@ -117,6 +117,54 @@ START_TEST(it_is_loaded_and_routes)
 }
 END_TEST
 
+static void
+route_with_groups(struct routed *r, const struct fm_engine *engine, struct snapshot *snap)
+{
+	struct fm_arena mem;
+	void *opts;
+
+	memset(r, 0, sizeof(*r));
+	fm_arena_init(&r->mem, SIZE_MAX);
+	fm_arena_init(&mem, SIZE_MAX);
+	ck_assert_int_eq(router_init(&r->router, 2, &r->err), 0);
+	r->snap = snap;
+	r->router.set.ar_max_groups = 9;
+	ck_assert_int_eq(options_bind(engine, NULL, snap, &mem, &opts, &r->err), 0);
+	r->rc = route_once(&r->router, engine, opts, &snap->fab, NULL, 0, &r->tables, &r->err);
+	ck_assert_msg(r->rc == 0, "%s", r->err.msg);
+	fm_arena_fini(&mem);
+}
+
+/* A switch that can hold no group stays static, and the entries are counted. */
+START_TEST(it_gives_groups)
+{
+	const struct fm_engine *engine = load(_i == 1);
+	struct snapshot *snap = make(&fabrics[0], false);
+	uint16_t *can = (uint16_t *)(uintptr_t)snap->fab.sw_ar_groups;
+	struct adaptive_counts all, some;
+	struct verify_request req = { .n_vls = 8 };
+	struct verdict v;
+	struct routed r;
+
+	route_with_groups(&r, engine, snapshot_get(snap));
+	all = r.tables->adaptive;
+	ck_assert_uint_gt(all.n_adaptive, 0);
+	ck_assert_uint_eq(all.n_dropped, 0);
+	routed_fini(&r);
+	for (fm_sw sw = 0; sw < snap->fab.n_switches; sw++)
+		can[sw] = sw % 2;
+	route_with_groups(&r, engine, snapshot_get(snap));
+	some = r.tables->adaptive;
+	ck_assert_uint_gt(some.n_adaptive, 0);
+	ck_assert_uint_lt(some.n_adaptive, all.n_adaptive);
+	ck_assert_uint_gt(some.n_dropped, 0);
+	ck_assert_int_eq(verify_tables(snap, &r.tables->t, &req, r.router.workers, &v, &r.err), 0);
+	ck_assert_msg(v.fault == VERIFY_OK && v.credit_loops == 0, "%s", v.witness);
+	routed_fini(&r);
+	snapshot_put(snap);
+}
+END_TEST
+
 /* The same tables as in this process. */
 START_TEST(it_routes_in_a_process_of_its_own)
 {
@@ -157,8 +205,9 @@ START_TEST(it_sees_its_options)
 	ck_assert_str_eq(r.err.msg,
 	    "number=7 wait=2000 colour=green word=none root=0:0/0 list=0:0 values=0:none:0:0 "
 	    "file=none:0");
-	snprintf(wanted, sizeof(wanted), "switch %llx %llx, end %llx %llx %llx",
+	snprintf(wanted, sizeof(wanted), "switch %llx %llx %x %x %u, end %llx %llx %llx",
 	    (unsigned long long)fab->sw_guid[0], (unsigned long long)fab->sw_system_guid[0],
+	    fab->sw_vendor_id[0], fab->sw_device_id[0], fab->sw_lft_entries[0],
 	    (unsigned long long)fab->end_guid[0], (unsigned long long)fab->end_node_guid[0],
 	    (unsigned long long)fab->end_system_guid[0]);
 	ck_assert_msg(strstr(heard, wanted) != NULL, "'%s' is not in '%s'", wanted, heard);
@@ -275,11 +324,13 @@ main(void)
 	fm_log_set_sink(hear, NULL);
 	tcase_add_checked_fixture(tc, begin, end);
 	tcase_add_loop_test(tc, it_is_loaded_and_routes, 0, N_FABRICS);
+	tcase_add_loop_test(tc, it_gives_groups, 0, 1);
 	tcase_add_loop_test(tc, it_sees_its_options, 0, 1);
 	tcase_add_loop_test(tc, it_sees_the_tables_in_use, 0, 1);
 	tcase_add_test(tc, it_makes_a_tree);
 	if (apart_is_built()) {
 		tcase_add_loop_test(tc, it_routes_in_a_process_of_its_own, 0, N_FABRICS);
+		tcase_add_loop_test(tc, it_gives_groups, 1, 2);
 		tcase_add_loop_test(tc, it_sees_its_options, 1, 2);
 		tcase_add_loop_test(tc, it_sees_the_tables_in_use, 1, 2);
 	}

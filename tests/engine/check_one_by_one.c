@@ -41,8 +41,8 @@ spoil(const struct fm_fabric *fab, const struct fm_tables *t, struct fm_rng *r)
 
 	if (kind == 0)
 		t->lft[sw][lid] = FM_PORT_NONE;
-	else if (kind == 1 && t->ar_max_groups > 0)
-		t->ar_group[sw][lid] = (uint16_t)fm_rng_below(r, t->ar_max_groups + 1u);
+	else if (kind == 1 && t->ar_group != NULL)
+		t->ar_group[sw][lid] = (uint16_t)fm_rng_below(r, t->ar_n_groups[sw] + 1u);
 	else if (kind == 2 && t->sl_shape != FM_SL_ZERO)
 		t->sl[t->sl_shape == FM_SL_BY_DLID ? 0 : sw][lid] = (uint8_t)fm_rng_below(r, 18);
 	else

@@ -19,7 +19,7 @@
 static const char *const deeds[] = { "nothing", "crash", "abort", "exit", "spin", "allocate",
 	"ahead", "behind", "padding", "fabric", "socket", "fork", "thread", "exec", "kill", "trace",
 	"write", "read", "limits", "vls", "shape", "answer", "mute", "babble", "junk", "hangup",
-	"afterwards", "groups", "refuse", NULL };
+	"afterwards", "refuse", NULL };
 enum deed {
 	NOTHING,
 	CRASH,
@@ -48,7 +48,6 @@ enum deed {
 	JUNK,
 	HANGUP,
 	AFTERWARDS,
-	GROUPS,
 	REFUSE
 };
 
@@ -249,8 +248,6 @@ hostile_route(const struct fm_host *host, const struct fm_fabric *fab, const str
 	if (o->deed == READ && o->text.bytes != NULL)
 		return tell(host, fab, req, o, err);
 	stir(host, fab, o, out);
-	if (o->deed == GROUPS)
-		out->ar_max_groups = 60000;
 	rc = trees(host, fab, out, err);
 	out->n_vls_used = o->deed == VLS ? 200 : 1;
 	if (o->deed == SHAPE)

@@ -37,7 +37,10 @@ add_switch(struct box *x)
 	uint32_t i = (uint32_t)x->b.switches.n;
 
 	ck_assert(fm_vec_push(&x->b.switches,
-	    ((struct snapshot_switch){ .guid = 100 + i, .name = names[i], .n_ports = 12 })));
+	    ((struct snapshot_switch){ .guid = 100 + i,
+		.name = names[i],
+		.n_ports = 12,
+		.ar_groups = SNAPSHOT_AR_UNKNOWN })));
 }
 
 static inline void

@@ -23,7 +23,7 @@ group_of(struct box *x, fm_sw sw, const uint64_t ports[4])
 	static const uint64_t empty[4];
 
 	for (uint16_t g = 1; g <= x->max_groups; g++) {
-		uint64_t *row = (uint64_t *)(uintptr_t)tables_ar_ports(&x->tables->t, sw, g);
+		uint64_t *row = x->tables->t.ar_ports[sw][g];
 
 		if (memcmp(row, ports, sizeof(empty)) == 0)
 			return g;
@@ -42,7 +42,7 @@ add_port(struct box *x, fm_sw sw, uint16_t lid, uint8_t port)
 	uint8_t own = x->tables->t.lft[sw][lid];
 
 	if (x->tables->t.ar_group[sw][lid] != 0)
-		memcpy(ports, tables_ar_ports(&x->tables->t, sw, x->tables->t.ar_group[sw][lid]),
+		memcpy(ports, x->tables->t.ar_ports[sw][x->tables->t.ar_group[sw][lid]],
 		    sizeof(ports));
 	ports[own / 64] |= (uint64_t)1 << (own % 64);
 	ports[port / 64] |= (uint64_t)1 << (port % 64);
@@ -113,7 +113,7 @@ may_take(const struct brute *b, fm_sw sw, unsigned port)
 
 	if (g == 0)
 		return b->t->lft[sw][b->lid] == port;
-	return tables_ar_ports(b->t, sw, g)[port / 64] >> (port % 64) & 1;
+	return b->t->ar_ports[sw][g][port / 64] >> (port % 64) & 1;
 }
 
 static void

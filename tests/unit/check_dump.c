@@ -292,8 +292,8 @@ START_TEST(test_groups)
 				uint16_t group = tables->t.ar_group[sw][first];
 
 				ck_assert_uint_ne(group, 0);
-				ck_assert_mem_eq(tables_ar_ports(&tables->t, sw, group), ports[g],
-				    sizeof(ports[g]));
+				ck_assert_mem_eq(
+				    tables->t.ar_ports[sw][group], ports[g], sizeof(ports[g]));
 			}
 		} else {
 			ck_assert_int_eq(line[0], '#');
@@ -322,8 +322,8 @@ START_TEST(test_groups_again)
 			if (snap->fab.lid_end[lid] == FM_NONE)
 				continue;
 			ck_assert_uint_eq(a, b);
-			ck_assert_mem_eq(tables_ar_ports(&tables->t, sw, a),
-			    tables_ar_ports(&again->t, sw, b), 4 * sizeof(uint64_t));
+			ck_assert_mem_eq(tables->t.ar_ports[sw][a], again->t.ar_ports[sw][b],
+			    4 * sizeof(uint64_t));
 		}
 	tables_put(again);
 	free((char *)(uintptr_t)o.lfts.bytes);

@@ -108,11 +108,10 @@ route_many_vls(const struct fm_host *h, const struct fm_fabric *f, const struct 
 static void
 add_both(struct fm_tables *out, const struct fm_fabric *f, fm_sw s, uint16_t lid)
 {
-	for (fm_link l = f->sw_first_link[s]; out->ar_max_groups > 0 && l < f->sw_first_link[s + 1];
+	for (fm_link l = f->sw_first_link[s]; out->ar_group != NULL && l < f->sw_first_link[s + 1];
 	     l++)
-		out->ar_ports[(s * (out->ar_max_groups + 1u) + 1) * 4] |= (uint64_t)1
-		    << f->link_port[l];
-	if (out->ar_max_groups > 0)
+		out->ar_ports[s][1][0] |= (uint64_t)1 << f->link_port[l];
+	if (out->ar_group != NULL)
 		out->ar_group[s][lid] = 1;
 }
 
@@ -152,7 +151,7 @@ route_no_group(const struct fm_host *h, const struct fm_fabric *f, const struct 
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	route_both(h, f, req, opts, out, err);
-	if (out->ar_max_groups > 0)
+	if (out->ar_group != NULL)
 		out->ar_group[2][1] = 99;
 	return 0;
 }
@@ -443,21 +442,21 @@ START_TEST(alternatives_that_close_a_credit_loop_are_given_up)
 	struct plan *p = make(&both, 1, false, false);
 
 	ck_assert_str_eq(p->engine, "both"); /* not asked for: none */
-	ck_assert_uint_eq(p->tables->t.ar_max_groups, 0);
+	ck_assert_ptr_null(p->tables->t.ar_group);
 	ck_assert_str_eq(p->adaptive_given_up, "");
 	plan_put(p);
 	router.set.ar_max_groups = 3;
 	p = make(&both, 1, false, false);
 	ck_assert_str_eq(p->engine, "both");
 	ck_assert_uint_eq(p->verdict.credit_loops, 0);
-	ck_assert_uint_eq(p->tables->t.ar_max_groups, 0);
+	ck_assert_ptr_null(p->tables->t.ar_group);
 	ck_assert_uint_eq(p->tables->adaptive.n_adaptive, 0);
 	ck_assert_msg(strstr(p->adaptive_given_up, "credit loop over 5 links") != NULL, "%s",
 	    p->adaptive_given_up);
 	plan_put(p);
 	p = make(&both, 1, false, true); /* unless credit loops are allowed */
 	ck_assert_uint_eq(p->verdict.credit_loops, 1);
-	ck_assert_uint_eq(p->tables->t.ar_max_groups, 3);
+	ck_assert_uint_eq(p->tables->t.ar_n_groups[0], 3);
 	ck_assert_uint_gt(p->tables->adaptive.n_adaptive, 0);
 	ck_assert_str_eq(p->adaptive_given_up, "");
 	plan_put(p);

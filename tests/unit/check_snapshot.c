@@ -282,6 +282,64 @@ START_TEST(tables_start_empty_even_when_their_memory_was_used)
 }
 END_TEST
 
+/* The example of doc/abi.md: by far switch first, then by port. */
+START_TEST(links_are_in_the_order_of_the_example)
+{
+	static const struct {
+		fm_sw to;
+		uint8_t port;
+	} links[] = { { 1, 2 }, { 2, 1 }, { 2, 3 } };
+	struct snapshot_builder b = { 0 };
+	struct fm_error err = { 0 };
+	struct snapshot *s;
+
+	for (uint64_t guid = 10; guid < 13; guid++)
+		add_switch(&b, guid, 4);
+	add_cable(&b, 0, 1, 2, 1);
+	add_cable(&b, 0, 2, 1, 4);
+	add_cable(&b, 0, 3, 2, 2);
+	ck_assert_int_eq(snapshot_build(&b, &s, &err), 0);
+	ck_assert_uint_eq(s->fab.sw_first_link[1], 3);
+	for (fm_link l = 0; l < 3; l++) {
+		ck_assert_uint_eq(s->fab.link_to[l], links[l].to);
+		ck_assert_uint_eq(s->fab.link_port[l], links[l].port);
+	}
+	snapshot_put(s);
+	snapshot_builder_fini(&b);
+}
+END_TEST
+
+START_TEST(a_switch_says_what_it_is_and_holds)
+{
+	struct snapshot_builder b = { 0 };
+	struct fm_error err = { 0 };
+	struct snapshot *s;
+
+	ck_assert(fm_vec_push(&b.switches,
+	    ((struct snapshot_switch){ .guid = 1,
+		.vendor_id = 0x2c9,
+		.device_id = 0xb924,
+		.lft_entries = 1024,
+		.ar_groups = 7 })));
+	ck_assert(fm_vec_push(&b.switches,
+	    ((struct snapshot_switch){ .guid = 2, .lft_entries = 0xffff, .ar_groups = 0 })));
+	ck_assert(fm_vec_push(&b.switches,
+	    ((struct snapshot_switch){ .guid = 3, .ar_groups = SNAPSHOT_AR_UNKNOWN })));
+	ck_assert_int_eq(snapshot_build(&b, &s, &err), 0);
+	ck_assert_uint_eq(s->fab.sw_vendor_id[0], 0x2c9);
+	ck_assert_uint_eq(s->fab.sw_device_id[0], 0xb924);
+	ck_assert_uint_eq(s->fab.sw_lft_entries[0], 1024);
+	ck_assert_uint_eq(s->fab.sw_ar_groups[0], 7);
+	ck_assert_uint_eq(s->fab.sw_vendor_id[1], 0);
+	ck_assert_uint_eq(s->fab.sw_lft_entries[1], 0xC000); /* more than there are LIDs */
+	ck_assert_uint_eq(s->fab.sw_ar_groups[1], 0);
+	ck_assert_uint_eq(s->fab.sw_lft_entries[2], 0xC000); /* not known */
+	ck_assert_uint_eq(s->fab.sw_ar_groups[2], 0xFFFF);
+	snapshot_put(s);
+	snapshot_builder_fini(&b);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -289,6 +347,8 @@ main(void)
 	TCase *t = tcase_create("snapshot");
 
 	tcase_add_loop_test(t, links_and_ends_are_sorted_whatever_the_order_of_adds, 0, 30);
+	tcase_add_test(t, links_are_in_the_order_of_the_example);
+	tcase_add_test(t, a_switch_says_what_it_is_and_holds);
 	tcase_add_test(t, components_and_gone_switches);
 	tcase_add_loop_test(t, what_cannot_be_is_refused_with_a_sentence, 0, 6);
 	tcase_add_test(t, tables_start_empty_even_when_their_memory_was_used);

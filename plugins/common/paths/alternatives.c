@@ -135,9 +135,9 @@ sift(const struct maker *m, uint32_t i, uint32_t n)
 
 /* Numbers for as many sets as fit, in the order in which they were found. */
 static void
-number_sets(const struct work *work, struct maker *m)
+number_sets(const struct work *work, struct maker *m, fm_sw sw)
 {
-	uint32_t n = 0, max = work->out->ar_max_groups;
+	uint32_t n = 0, max = work->out->ar_n_groups[sw];
 	uint16_t next = 1;
 
 	for (uint32_t i = 0; i < m->n_sets; i++)
@@ -212,15 +212,16 @@ write_switch(void *arg, uint32_t sw, unsigned worker)
 {
 	const struct work *work = arg;
 	struct maker *m = &work->makers[worker];
-	size_t stride = work->out->ar_max_groups + 1u;
 
+	if (work->out->ar_n_groups[sw] == 0)
+		return;
 	find_sets(work, m, sw, worker);
 	mark_entries(work, m, sw);
-	number_sets(work, m);
+	number_sets(work, m, sw);
 	for (uint32_t i = 0; i < m->n_sets; i++)
 		if (m->number[i] != 0)
-			memcpy(work->out->ar_ports + (sw * stride + m->number[i]) * 4,
-			    &m->towards[m->sets[i]], sizeof(struct fm_ports));
+			memcpy(work->out->ar_ports[sw][m->number[i]], &m->towards[m->sets[i]],
+			    sizeof(struct fm_ports));
 	number_entries(work, m, sw);
 }
 
@@ -266,7 +267,7 @@ fm_alternatives_write(const struct fm_host *host, const struct fm_fabric *fab,
 	unsigned n_workers = host->n_workers(host);
 	struct work work = { .fab = fab, .out = out, .towards = towards, .arg = arg, .n_slots = 4 };
 
-	if (out->ar_max_groups == 0)
+	if (out->ar_group == NULL)
 		return 0;
 	while (work.n_slots <= 2 * fab->n_switches)
 		work.n_slots *= 2;
@@ -422,7 +423,7 @@ fm_alternatives(const struct fm_host *host, const struct fm_fabric *fab, const s
 	fm_sw *column_sw;
 	int rc = 0;
 
-	if (out->ar_max_groups == 0)
+	if (out->ar_group == NULL)
 		return 0;
 	column_sw = fm_scratch_array(host, fab->n_switches, fm_sw);
 	if (column_sw == NULL)

@@ -5,7 +5,7 @@
  *
  * The forwarding tables are written first; what is added here are the equally
  * good ports beside theirs.  All does nothing where the host has not asked
- * (out->ar_max_groups 0).  What an engine promises about credit loops it
+ * (out->ar_group NULL).  What an engine promises about credit loops it
  * promises over all alternatives: give none that are not legal.
  */
 #ifndef PLUGINS_COMMON_PATHS_ALTERNATIVES_H

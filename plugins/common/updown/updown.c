@@ -371,7 +371,7 @@ add_alternatives(const struct finder *f, const struct fm_order *order, uint64_t 
 	uint64_t *fixed = NULL;
 	int rc = 0;
 
-	if (out->ar_max_groups == 0)
+	if (out->ar_group == NULL)
 		return 0;
 	if (n_led > 0) {
 		f->host->log(f->host, FM_LOG_WARN,

@@ -91,7 +91,7 @@ df_alternatives(const struct df *df, struct fm_tables *out, struct fm_error *err
 	struct finder f = { .df = df };
 	const struct fm_fabric *fab = df->fab;
 
-	if (out->ar_max_groups == 0 || out->sl_shape != FM_SL_ZERO)
+	if (out->ar_group == NULL || out->sl_shape != FM_SL_ZERO)
 		return 0;
 	f.several = fm_scratch_array(df->host, fab->n_switches, bool);
 	if (f.several == NULL)

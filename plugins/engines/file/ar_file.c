@@ -74,6 +74,12 @@ switch_line(struct reader *r)
 	return 0;
 }
 
+static bool
+is_beyond(const struct reader *r, uint64_t group)
+{
+	return r->sw != FM_NONE && group > r->out->ar_n_groups[r->sw];
+}
+
 static int
 group_line(struct reader *r)
 {
@@ -81,11 +87,9 @@ group_line(struct reader *r)
 
 	if (!number(r, UINT16_MAX, &group) || group == 0)
 		return wrong(r, "\"group\" is followed by its number and its ports: group 1 4 5");
-	if (group > r->out->ar_max_groups)
+	if (is_beyond(r, group))
 		return wrong(r, "the number of the group is beyond max_groups of adaptive_routing");
-	ports = r->sw == FM_NONE
-	    ? NULL
-	    : r->out->ar_ports + ((size_t)r->sw * (r->out->ar_max_groups + 1u) + group) * 4;
+	ports = r->sw == FM_NONE ? NULL : r->out->ar_ports[r->sw][group];
 	while (!fm_line_is_over(&r->in)) {
 		if (!number(r, 254, &port))
 			return wrong(r, "a port is a number up to 254");
@@ -104,7 +108,7 @@ lids_line(struct reader *r)
 	    !number(r, UINT16_MAX, &last) || !number(r, UINT16_MAX, &group) ||
 	    !fm_line_is_over(&r->in) || first > last)
 		return wrong(r, "\"lids\" is followed by a range and a group: lids 17-20 1");
-	if (group > r->out->ar_max_groups)
+	if (is_beyond(r, group))
 		return wrong(r, "the number of the group is beyond max_groups of adaptive_routing");
 	for (uint64_t lid = first; r->sw != FM_NONE && lid <= last && lid <= r->fab->max_lid; lid++)
 		r->out->ar_group[r->sw][lid] = (uint16_t)group;
@@ -137,7 +141,7 @@ fm_ar_file(const struct fm_host *host, const struct fm_fabric *fab, const struct
 		.err = err };
 	int rc = 0;
 
-	if (out->ar_max_groups == 0)
+	if (out->ar_group == NULL)
 		return 0;
 	r.keys = host->scratch(host, ((size_t)fab->n_switches + 1) * sizeof(*r.keys));
 	if (r.keys == NULL)

@@ -13,7 +13,7 @@
 
 #include <fmd/engine.h>
 
-/* Fill out->ar_group and ar_ports, up to out->ar_max_groups.  FM_E_CONFIG with file and
+/* Fill out->ar_group and ar_ports, up to out->ar_n_groups.  FM_E_CONFIG with file and
  * line for what is not of the format, or for a group beyond; switches of another fabric are
  * left out, with a warning (misfits.h).  O(bytes + switches log switches). */
 int fm_ar_file(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_file *file,

@@ -71,7 +71,7 @@ add_alternatives(const struct fm_host *host, const struct fm_fabric *fab,
 	struct fm_order order;
 	int rc;
 
-	if (out->ar_max_groups == 0)
+	if (out->ar_group == NULL)
 		return 0;
 	if (!shape->tree.levelled)
 		return fm_alternatives(host, fab, &shape->arcs, NULL, true, NULL, out, err);

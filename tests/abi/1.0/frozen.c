@@ -7,7 +7,8 @@
  *	tell	with `tell = yes` it refuses, with all its options in the sentence
  *	order	breadth first from a root: a link leads up towards the root
  *	route	up, then down: no circle of waiting packets on any VL; two SLs, by LIDs,
- *		on two VLs where there are two; an entry in use stays where it is as good
+ *		on two VLs where there are two; an entry in use stays where it is as good;
+ *		where it goes up, any link up is an alternative
  *	mcast	the links up the order
  *
  * It needs no libc.
@@ -71,7 +72,9 @@ struct work {
 	struct fm_tables *out;
 	uint32_t *place; /* [n_switches] in the order, 0 = root */
 	fm_sw *at;	 /* [n_switches] switch of a place */
+	bool *climbs;	 /* [n_switches] several links lead up */
 	bool *failed;	 /* [n_workers] scratch ran out */
+	uint64_t *dropped; /* [n_workers] entries without a group */
 };
 
 /* -------------------------------------------------------------------- look */
@@ -137,6 +140,11 @@ look(const struct fm_fabric *fab, const struct fm_request *req, const struct fm_
 	for (fm_sw s = 0; s < fab->n_switches && wrong == NULL; s++) {
 		if (fab->sw_name[s] == NULL || fab->sw_n_ports[s] > 254)
 			return "a switch has no name, or too many ports";
+		if (fab->sw_vendor_id[s] > 0xffffff || fab->sw_lft_entries[s] < 1 ||
+		    fab->sw_lft_entries[s] > 0xC000)
+			return "a switch has no vendor, or no table";
+		if (out->ar_group != NULL && out->ar_n_groups[s] > fab->sw_ar_groups[s])
+			return "a switch may have more groups than it can hold";
 		wrong = look_at_links(fab, s);
 		for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1] && !wrong; e++)
 			wrong = look_at_end(fab, s, e);
@@ -173,8 +181,9 @@ tell(const struct fm_host *host, const struct fm_fabric *fab, const struct optio
 
 	if (fab->n_switches == 0 || fab->n_ends == 0)
 		return host->fail(host, err, FM_E_TOPOLOGY, "there is nobody to tell of");
-	host->log(host, 3, "switch %llx %llx, end %llx %llx %llx",
+	host->log(host, 3, "switch %llx %llx %x %x %u, end %llx %llx %llx",
 	    (unsigned long long)fab->sw_guid[0], (unsigned long long)fab->sw_system_guid[0],
+	    fab->sw_vendor_id[0], fab->sw_device_id[0], fab->sw_lft_entries[0],
 	    (unsigned long long)fab->end_guid[0], (unsigned long long)fab->end_node_guid[0],
 	    (unsigned long long)fab->end_system_guid[0]);
 	return host->fail(host, err, FM_E_TOPOLOGY,
@@ -233,8 +242,11 @@ begin(struct work *w, const struct options *o, struct fm_error *err)
 {
 	w->place = w->host->scratch(w->host, w->fab->n_switches * sizeof(*w->place));
 	w->at = w->host->scratch(w->host, w->fab->n_switches * sizeof(*w->at));
+	w->climbs = w->host->scratch(w->host, w->fab->n_switches * sizeof(*w->climbs));
 	w->failed = w->host->scratch(w->host, w->host->n_workers(w->host) * sizeof(*w->failed));
-	if (w->place == NULL || w->at == NULL || w->failed == NULL)
+	w->dropped = w->host->scratch(w->host, w->host->n_workers(w->host) * sizeof(*w->dropped));
+	if (w->place == NULL || w->at == NULL || w->climbs == NULL || w->failed == NULL ||
+	    w->dropped == NULL)
 		return w->host->fail(
 		    w->host, err, FM_E_RESOURCE, "no memory to order %u switches", w->fab->n_switches);
 	order_switches(w, o);
@@ -308,6 +320,40 @@ choose_port(const struct work *w, const uint32_t *cost, const bool *down, fm_sw 
 	return port;
 }
 
+/* Group 1 of each switch: its links up, where there are several. */
+static void
+group_links_up(struct work *w)
+{
+	const struct fm_fabric *fab = w->fab;
+
+	for (fm_sw s = 0; w->out->ar_group != NULL && s < fab->n_switches; s++) {
+		uint32_t n = 0;
+
+		for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++) {
+			uint8_t port = fab->link_port[l];
+
+			if (w->place[fab->link_to[l]] > w->place[s])
+				continue;
+			n++;
+			if (w->out->ar_n_groups[s] > 0)
+				w->out->ar_ports[s][1][port / 64] |= (uint64_t)1 << (port % 64);
+		}
+		w->climbs[s] = n > 1;
+	}
+}
+
+/* lid goes up from s. */
+static void
+choose_group(const struct work *w, fm_sw s, uint32_t lid, unsigned worker)
+{
+	if (!w->climbs[s])
+		return;
+	if (w->out->ar_n_groups[s] > 0)
+		w->out->ar_group[s][lid] = 1;
+	else
+		w->dropped[worker]++;
+}
+
 /* All LIDs of the ends of switch d, in every switch. */
 static void
 route_to_switch(void *arg, uint32_t d, unsigned worker)
@@ -332,6 +378,8 @@ route_to_switch(void *arg, uint32_t d, unsigned worker)
 
 				w->out->lft[s][lid] =
 				    s == d ? fab->end_port[e] : choose_port(w, cost, down, s, lid);
+				if (s != d && !down[s] && cost[s] != FM_NONE)
+					choose_group(w, s, lid, worker);
 			}
 }
 
@@ -358,6 +406,8 @@ write_others(const struct work *w, const struct fm_request *req)
 	for (fm_end e = 0; e < fab->n_ends; e++)
 		if (fab->end_kind[e] == FM_END_CA && fab->end_lid[e] != 0)
 			out->order[fab->end_lid[e]] = n++;
+	for (unsigned i = 0; i < w->host->n_workers(w->host); i++)
+		out->ar_dropped += w->dropped[i];
 }
 
 static int
@@ -379,6 +429,7 @@ frozen_route(const struct fm_host *host, const struct fm_fabric *fab, const stru
 		return host->fail(host, err, FM_E_TOPOLOGY, "there is no switch to route");
 	if ((rc = begin(&w, o, err)) != 0)
 		return rc;
+	group_links_up(&w);
 	host->parallel_for(host, fab->n_switches, route_to_switch, &w);
 	for (unsigned i = 0; i < host->n_workers(host); i++)
 		if (w.failed[i])
@@ -425,7 +476,7 @@ frozen_mcast_tree(const struct fm_host *host, const struct fm_fabric *fab,
 static const char *const aliases[] = { "frozen-engine", NULL };
 
 FM_ENGINE(frozen, .aliases = aliases, .summary = "An engine of ABI 1.0, for ever.",
-    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_MCAST | FM_PROVIDES_ORDER |
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_AR | FM_PROVIDES_MCAST | FM_PROVIDES_ORDER |
 	FM_USES_PREV | FM_PROMISES_NO_CREDIT_LOOPS,
     .options_size = sizeof(struct options), .options = rows, .route = frozen_route,
     .mcast_tree = frozen_mcast_tree);

@@ -86,6 +86,12 @@ struct fm_fabric {
 	const uint8_t *sw_n_ports;	/* [n_switches] external ports are 1..n, n <= 254 */
 	const fm_link *sw_first_link;	/* [n_switches + 1] CSR offsets into link_* */
 	const fm_end *sw_first_end;	/* [n_switches + 1] CSR offsets into end_* */
+	const uint32_t *sw_vendor_id; /* [n_switches] NodeInfo's VendorID, 24 bits; 0: not known */
+	const uint16_t *sw_device_id; /* [n_switches] NodeInfo's DeviceID; 0: not known */
+	/* [n_switches] LinearFDBCap: LIDs 0..n-1 have an entry; 0xC000 where it is not known */
+	const uint16_t *sw_lft_entries;
+	/* [n_switches] groups of adaptive routing that it can hold; 0xFFFF: not known */
+	const uint16_t *sw_ar_groups;
 
 	/* directed switch-to-switch links, grouped by source switch */
 	const fm_sw *link_to;		   /* [n_links] */
@@ -169,14 +175,17 @@ struct fm_tables {
 	const uint32_t *sl2vl_first; /* host: [n_switches + 1] row offsets */
 	uint8_t *sl2vl;		     /* shape per sl2vl_shape, VLs below n_vls_used */
 	uint8_t n_vls_used;	     /* 1..n_vls of the request; the host begins with 1 */
-	/* Adaptive routing, where ar_max_groups is not 0: a group is a set of ports of
+	/* Adaptive routing; all NULL where it is not wanted.  A group is a set of ports of
 	 * one switch, by any of which a packet may go on; the LFT's port is one of
 	 * them, all are cabled to switches, and they are two at least.  Group 0 is
 	 * none: static, by the LFT alone. */
-	uint16_t ar_max_groups;	   /* host: groups 1..ar_max_groups of each switch may be used */
-	uint16_t *const *ar_group; /* [n_switches] rows of [lft_stride] group numbers */
-	uint64_t *ar_ports;  /* [n_switches][ar_max_groups + 1][4] bit p: port p; row 0 unused */
-	uint64_t ar_dropped; /* (switch, LID) left static because groups ran out */
+	const uint16_t *ar_n_groups; /* host: [n_switches] groups 1..n may be used, sw_ar_groups at
+				      * most; 0: the switch stays static */
+	uint16_t *const *ar_group;   /* [n_switches] rows of [lft_stride] group numbers */
+	/* [n_switches] rows of [ar_n_groups + 1][4]: bit p % 64 of word p / 64 is port p; group 0
+	 * is not used */
+	uint64_t (*const *ar_ports)[4];
+	uint64_t ar_dropped; /* (switch, LID) left static because its groups ran out */
 	/* by base LID: place of a host in the order whose shifts suit these tables best;
 	 * gaps are allowed, FM_NONE: no place */
 	uint32_t *order; /* [lft_stride] */
