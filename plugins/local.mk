@@ -15,6 +15,7 @@ lib_LIBRARIES += libfmalgo.a
 libfmalgo_a_SOURCES = $(COMMON_SOURCES) $(LIB_SOURCES)
 libfmalgo_a_CFLAGS = $(AM_CFLAGS) -fPIC
 fminclude_HEADERS += include/fmd/engine.h include/fmd/error.h
+EXTRA_DIST += include/fmd/own.h
 
 # Engines, three lines each:
 #	plugin_LTLIBRARIES += plugins/engines/NAME.la

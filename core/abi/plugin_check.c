@@ -14,6 +14,8 @@
 #include <link.h>
 #include <string.h>
 
+#include <fmd/own.h>
+
 #include "core/abi/options.h"
 #include "lib/error.h"
 
@@ -23,7 +25,7 @@
 static const struct {
 	size_t engine, option;
 } sizes[FM_ABI_MINOR + 1] = {
-	{ UP_TO(fm_engine, mcast_tree), UP_TO(fm_option, help) } /* 1.0 */
+	{ UP_TO(fm_engine, route), UP_TO(fm_option, help) } /* 1.0 */
 };
 
 static int
@@ -50,12 +52,19 @@ check_version(const struct fm_engine *e, const char *path, struct fm_error *err)
 	return 0;
 }
 
+/* Does it say that it is part of fmd? */
+static bool
+is_own(const struct fm_engine *e)
+{
+	return e->size == sizeof(struct fm_own_engine);
+}
+
 static int
 check_sizes(const struct fm_engine *e, const char *path, struct fm_error *err)
 {
 	size_t engine = sizes[e->abi_minor].engine, option = sizes[e->abi_minor].option;
 
-	if (e->size != engine)
+	if (e->size != engine && !is_own(e))
 		return fm_fail(err, FM_E_CONFIG,
 		    "%s: descriptor of %" PRIu32
 		    " bytes, engine ABI %u.%u has %zu (this fmd %d.%d): "
@@ -97,6 +106,12 @@ const struct engine_trait *
 engine_traits(void)
 {
 	return traits;
+}
+
+static uint32_t
+public_traits(void)
+{
+	return engine_known_traits() & ~FM_OWN_TRAITS;
 }
 
 uint32_t
@@ -144,7 +159,7 @@ check_names(const struct fm_engine *e, const char *path, struct fm_error *err)
 static int
 check_callbacks(const struct fm_engine *e, const char *path, struct fm_error *err)
 {
-	uint32_t unknown = e->traits & ~engine_known_traits();
+	uint32_t unknown = e->traits & ~(is_own(e) ? engine_known_traits() : public_traits());
 
 	if (e->route == NULL)
 		return fm_fail(err, FM_E_CONFIG,
@@ -163,13 +178,6 @@ check_callbacks(const struct fm_engine *e, const char *path, struct fm_error *er
 		    "%s: .traits lacks FM_PROVIDES_LFT: forwarding tables are what every engine "
 		    "provides",
 		    path);
-	if (((e->traits & FM_PROVIDES_MCAST) != 0) != (e->mcast_tree != NULL))
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s: .traits %s FM_PROVIDES_MCAST, but there is %s mcast_tree callback: both "
-		    "or "
-		    "neither",
-		    path, e->mcast_tree != NULL ? "lacks" : "has",
-		    e->mcast_tree != NULL ? "a" : "no");
 	return 0;
 }
 
@@ -261,6 +269,10 @@ check_all(const struct fm_engine *engine, const char *path, bool loaded, struct 
 	    (rc = check_names(engine, path, err)) != 0 ||
 	    (rc = check_callbacks(engine, path, err)) != 0)
 		return rc;
+	if (loaded && is_own(engine) &&
+	    ((const struct fm_own_engine *)(const void *)engine)->layout != FM_OWN_LAYOUT)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: it is part of another version of fmd: each brings its own engines", path);
 	return check_options(engine, loaded, err) != 0 ? fm_context(err, "%s", path) : 0;
 }
 

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <fmd/own.h>
+
 #include "core/abi/plugin_check.h"
 #include "core/apart/blob.h"
 #include "core/apart/child.h"
@@ -206,7 +208,6 @@ bare(struct fm_engine *e)
 	e->traits &= ~(uint32_t)FM_PROVIDES_MCAST;
 	e->option_row_size = sizeof(struct fm_option);
 	e->route = apart_route_stub;
-	e->mcast_tree = NULL;
 }
 
 int

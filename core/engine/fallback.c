@@ -5,6 +5,8 @@
  */
 #include "core/engine/fallback.h"
 
+#include <fmd/own.h>
+
 #include "plugins/common/updown/updown.h"
 
 static int

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fmd/own.h>
+
 #include "core/abi/options.h"
 #include "core/graph/cable_order.h"
 #include "lib/bitset.h"

@@ -19,6 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <fmd/own.h>
+
 #include "lib/error.h"
 #include "lib/pages.h"
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fmd/own.h>
+
 #include "core/abi/host.h"
 #include "core/mcast/mcast_internal.h"
 #include "lib/bitset.h"
@@ -75,7 +77,7 @@ ask_engine(
 {
 	const struct fm_engine *engine = g->wish->engine;
 	struct route_call call = { .budget_bytes = (size_t)1 << 30, .name = engine->name };
-	struct fm_mcast_request q = { .size = sizeof(q), .sl = (uint8_t)sl };
+	struct fm_mcast_request q = { .sl = sl };
 	fm_end *members = fm_arena_array(&g->mem, g->fab->n_ends + 1, fm_end);
 	int rc;
 
@@ -85,8 +87,8 @@ ask_engine(
 		if (g->fab->end_sw[e] != FM_NONE && g->fab->end_kind[e] != FM_END_SWITCH)
 			members[q.n_members++] = e;
 	q.members = members;
-	rc = engine->mcast_tree(route_host_begin(r->host, &call), g->fab, &g->p->tables->t, &q,
-	    g->wish->opts, parent, why);
+	rc = fm_own_mcast_tree(engine)(route_host_begin(r->host, &call), g->fab, &g->p->tables->t,
+	    &q, g->wish->opts, parent, why);
 	route_host_end(r->host);
 	return rc == 0;
 }
@@ -249,7 +251,7 @@ mcast_trees_make(struct router *r, struct plan *p, const struct mcast_wish *wish
 		g.trees->sls = wish->sls;
 		rc = start_grower(&g, r, p);
 	}
-	if (rc == 0 && wish->engine != NULL && wish->engine->mcast_tree != NULL)
+	if (rc == 0 && wish->engine != NULL && fm_own_mcast_tree(wish->engine) != NULL)
 		rc = try_engine(&g, r, &taken);
 	if (rc == 0 && !taken)
 		rc = grow_trees(&g);

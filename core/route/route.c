@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fmd/own.h>
+
 #include "core/abi/host.h"
 #include "core/engine/fallback.h"
 #include "core/graph/adaptive.h"
@@ -599,7 +601,7 @@ add_trees(struct router *r, const struct plan_request *q, struct plan *p, struct
 	if (p->tables == NULL || q->mcast_sls == 0 || p->mcast != NULL)
 		return 0;
 	fm_arena_init(&mem, SIZE_MAX);
-	if (e != NULL && e->engine->mcast_tree != NULL &&
+	if (e != NULL && fm_own_mcast_tree(e->engine) != NULL &&
 	    options_bind(e->engine, e->values, p->snap, &mem, &opts, err) == 0) {
 		wish.engine = e->engine;
 		wish.opts = opts;

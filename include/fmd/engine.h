@@ -162,8 +162,7 @@ enum fm_sl2vl_shape {
 };
 
 /* Engine output.  The host allocates every array that the descriptor's .traits announce and
- * initialises it (LFT to FM_PORT_NONE, see FM_WRITES_WHOLE_ROWS; order to FM_NONE; the rest to
- * 0, see FM_WRITES_WHOLE_SLS); the engine fills it.  The others are NULL.  Entries behind
+ * initialises it (LFT to FM_PORT_NONE; order to FM_NONE; the rest to 0); the engine fills it.  The others are NULL.  Entries behind
  * max_lid in a row, up to lft_stride, are the host's.  "host:" marks what an engine reads. */
 struct fm_tables {
 	uint32_t size;	     /* host: sizeof(struct fm_tables) */
@@ -192,35 +191,15 @@ struct fm_tables {
 };
 
 /* What an engine provides, uses and promises.  Bits that the host does not know are refused;
- * those that are not here must be 0. */
+ * those that are not here must be 0.  Bits 24 to 31 are never in this list. */
 enum fm_traits {
 	FM_PROVIDES_LFT = 1 << 0,   /* lft: required */
 	FM_PROVIDES_SL = 1 << 1,    /* sl, sl2vl, n_vls_used */
 	FM_PROVIDES_AR = 1 << 2,    /* ar_group, ar_ports, ar_dropped, when they are wanted */
-	FM_PROVIDES_MCAST = 1 << 3, /* the mcast_tree() callback */
-	FM_PROVIDES_ORDER = 1 << 4, /* order */
+	FM_PROVIDES_ORDER = 1 << 3, /* order */
 	FM_USES_PREV = 1 << 8,	    /* prev_lft; without it an engine is free of history */
 	/* Over all alternatives, replies included: a cycle is then a bug of the engine. */
-	FM_PROMISES_NO_CREDIT_LOOPS = 1 << 9,
-	/* Writes every LFT entry 0..max_lid of every row, FM_PORT_NONE included; the
-	 * host then initialises only what lies behind max_lid. */
-	FM_WRITES_WHOLE_ROWS = 1 << 10,
-	/* Writes every SL 0..max_lid, of LIDs of nobody too, in the rows that sl_shape has, and
-	 * all of sl2vl that sl2vl_shape has; the host then initialises neither. */
-	FM_WRITES_WHOLE_SLS = 1 << 11,
-	/* The host may number switches by their cables instead of by GUID, for this call and
-	 * where that matters, so that names decide nothing: rows, links and ends go by the
-	 * numbers in the fabric at hand, LIDs are what they are; rows of sl2vl do not ascend
-	 * with the switches then.  Not with FM_USES_PREV. */
-	FM_NUMBERED_BY_CABLES = 1 << 12
-};
-
-/* One multicast tree, for mcast_tree(). */
-struct fm_mcast_request {
-	uint32_t size; /* sizeof(struct fm_mcast_request) in the host */
-	uint32_t n_members;
-	const fm_end *members; /* [n_members] ends that the tree is to reach, ascending */
-	uint8_t sl;	       /* of the packets, 0..15 */
+	FM_PROMISES_NO_CREDIT_LOOPS = 1 << 9
 };
 
 /* --------------------------------------------------------- host services */
@@ -339,15 +318,6 @@ struct fm_engine {
 	 * the engine, as early as it can tell: the chain goes on to its next entry. */
 	int (*route)(const struct fm_host *, const struct fm_fabric *, const struct fm_request *,
 	    const void *opts, struct fm_tables *out, struct fm_error *);
-
-	/* Spanning tree of one multicast group within this fabric, along the tables that
-	 * route() has made: the link to the parent of each switch on the tree in parent[],
-	 * FM_NONE off the tree and at its root, as the host
-	 * has it everywhere to begin with.  NULL: the host's own tree.  The host may do
-	 * without: across regions, or for an engine in a process of its own. */
-	int (*mcast_tree)(const struct fm_host *, const struct fm_fabric *,
-	    const struct fm_tables *, const struct fm_mcast_request *, const void *opts,
-	    fm_link *parent /* [n_switches] */, struct fm_error *);
 };
 
 /*

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fmd/own.h>
+
 #include "core/abi/options.h"
 #include "core/route/route.h"
 #include "lab/judge/props_internal.h"

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <fmd/own.h>
+
 #include "core/abi/host.h"
 #include "core/route/route.h"
 #include "lab/judge/props_internal.h"

@@ -8,6 +8,8 @@
 #include <check.h>
 #include <inttypes.h>
 
+#include <fmd/own.h>
+
 #include "core/graph/cable_order.h"
 #include "lab/judge/props.h"
 #include "tests/engine/routed.h"

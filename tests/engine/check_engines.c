@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fmd/own.h>
+
 #include "core/engine/fallback.h"
 #include "lab/judge/metrics.h"
 #include "lab/judge/props.h"

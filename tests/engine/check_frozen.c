@@ -271,46 +271,6 @@ START_TEST(it_sees_the_tables_in_use)
 }
 END_TEST
 
-/* Every switch by the link to its parent comes to the same root. */
-START_TEST(it_makes_a_tree)
-{
-	const struct fm_engine *engine = load(false);
-	struct routed r;
-	const struct fm_fabric *fab;
-	struct fm_mcast_request req = { .size = sizeof(req), .sl = 1 };
-	struct route_call call = { .budget_bytes = (size_t)1 << 30, .name = "frozen" };
-	fm_end members[2] = { 0, 1 };
-	fm_link *parent;
-	fm_sw root = FM_NONE;
-	void *opts;
-
-	route(&r, engine, make(&fabrics[2], false));
-	fab = &r.snap->fab;
-	ck_assert_int_eq(options_bind(engine, NULL, r.snap, &r.mem, &opts, &r.err), 0);
-	parent = calloc(fab->n_switches, sizeof(*parent));
-	req.members = members;
-	req.n_members = 2;
-	ck_assert_msg(engine->mcast_tree(route_host_begin(r.router.host, &call), fab, &r.tables->t,
-			  &req, opts, parent, &r.err) == 0,
-	    "%s", r.err.msg);
-	route_host_end(r.router.host);
-	for (fm_sw s = 0; s < fab->n_switches; s++) {
-		fm_sw at = s;
-
-		for (uint32_t n = 0; parent[at] != FM_NONE; n++) {
-			ck_assert_uint_lt(n, fab->n_switches);
-			ck_assert_uint_ge(parent[at], fab->sw_first_link[at]);
-			ck_assert_uint_lt(parent[at], fab->sw_first_link[at + 1]);
-			at = fab->link_to[parent[at]];
-		}
-		ck_assert(root == FM_NONE || root == at);
-		root = at;
-	}
-	free(parent);
-	routed_fini(&r);
-}
-END_TEST
-
 int
 main(void)
 {
@@ -327,7 +287,6 @@ main(void)
 	tcase_add_loop_test(tc, it_gives_groups, 0, 1);
 	tcase_add_loop_test(tc, it_sees_its_options, 0, 1);
 	tcase_add_loop_test(tc, it_sees_the_tables_in_use, 0, 1);
-	tcase_add_test(tc, it_makes_a_tree);
 	if (apart_is_built()) {
 		tcase_add_loop_test(tc, it_routes_in_a_process_of_its_own, 0, N_FABRICS);
 		tcase_add_loop_test(tc, it_gives_groups, 1, 2);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fmd/own.h>
+
 #include "core/abi/host.h"
 #include "core/abi/options.h"
 #include "core/graph/tables_vls.h"
@@ -626,7 +628,7 @@ START_TEST(multicast_and_unicast_have_no_cycle)
 	};
 	const struct fabric *f = &fabrics[_i];
 	struct routed r;
-	struct fm_mcast_request req = { .size = sizeof(req) };
+	struct fm_mcast_request req = { 0 };
 	struct route_host *services;
 	struct route_call call = { .budget_bytes = (size_t)1 << 30, .name = "mcast" };
 	struct deps d;
@@ -642,7 +644,7 @@ START_TEST(multicast_and_unicast_have_no_cycle)
 		members[req.n_members++] = e;
 	req.members = members;
 	services = route_host_new(router.workers, &r.err);
-	ck_assert_msg(torus2qos_LTX_fm_engine.mcast_tree(route_host_begin(services, &call),
+	ck_assert_msg(fm_own_mcast_tree(&torus2qos_LTX_fm_engine)(route_host_begin(services, &call),
 			  &r.snap->fab, &r.tables->t, &req, r.opts, parent, &r.err) == 0,
 	    "%s: %s", f->words, r.err.msg);
 	route_host_end(services);

@@ -74,12 +74,6 @@ AT(fm_tables, ar_dropped, 96);
 AT(fm_tables, order, 104);
 SIZE(fm_tables, 112);
 
-AT(fm_mcast_request, size, 0);
-AT(fm_mcast_request, n_members, 4);
-AT(fm_mcast_request, members, 8);
-AT(fm_mcast_request, sl, 16);
-SIZE(fm_mcast_request, 24);
-
 AT(fm_host, size, 0);
 AT(fm_host, self, 8);
 AT(fm_host, scratch, 16);
@@ -141,7 +135,6 @@ AT(fm_engine, traits, 40);
 AT(fm_engine, options_size, 44);
 AT(fm_engine, options, 48);
 AT(fm_engine, route, 56);
-AT(fm_engine, mcast_tree, 64);
 SIZE(fm_engine, 72);
 
 AT(fm_error, kind, 0);
@@ -196,8 +189,6 @@ IS(fm_tables, ar_group, uint16_t *const *);
 IS(fm_tables, ar_ports, uint64_t (*const *)[4]);
 IS(fm_tables, ar_dropped, uint64_t);
 IS(fm_tables, order, uint32_t *);
-IS(fm_mcast_request, members, const uint32_t *);
-IS(fm_mcast_request, sl, uint8_t);
 IS(fm_host, self, void *);
 IS(fm_host, scratch, void *(*)(const struct fm_host *, size_t));
 IS(fm_host, scratch_worker, void *(*)(const struct fm_host *, unsigned, size_t));
@@ -232,9 +223,6 @@ IS(fm_engine, options_size, uint32_t);
 IS(fm_engine, route,
     int (*)(const struct fm_host *, const struct fm_fabric *, const struct fm_request *,
 	const void *, struct fm_tables *, struct fm_error *));
-IS(fm_engine, mcast_tree,
-    int (*)(const struct fm_host *, const struct fm_fabric *, const struct fm_tables *,
-	const struct fm_mcast_request *, const void *, fm_link *, struct fm_error *));
 
 #define VALUE(name, value) _Static_assert((name) == (value), #name " has another value")
 
@@ -267,13 +255,9 @@ VALUE(FM_SL2VL_BY_IN_OUT, 2);
 VALUE(FM_PROVIDES_LFT, 1 << 0);
 VALUE(FM_PROVIDES_SL, 1 << 1);
 VALUE(FM_PROVIDES_AR, 1 << 2);
-VALUE(FM_PROVIDES_MCAST, 1 << 3);
-VALUE(FM_PROVIDES_ORDER, 1 << 4);
+VALUE(FM_PROVIDES_ORDER, 1 << 3);
 VALUE(FM_USES_PREV, 1 << 8);
 VALUE(FM_PROMISES_NO_CREDIT_LOOPS, 1 << 9);
-VALUE(FM_WRITES_WHOLE_ROWS, 1 << 10);
-VALUE(FM_WRITES_WHOLE_SLS, 1 << 11);
-VALUE(FM_NUMBERED_BY_CABLES, 1 << 12);
 
 VALUE(FM_OPT_END, 0);
 VALUE(FM_OPT_BOOL, 1);

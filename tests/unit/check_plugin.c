@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmd/own.h>
+
 #include "core/abi/plugin_check.h"
 #include "core/engine/plugin.h"
 #include "core/engine/plugin_image.h"

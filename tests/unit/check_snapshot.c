@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fmd/own.h>
+
 #include "core/graph/snapshot.h"
 #include "core/graph/tables.h"
 #include "lib/rng.h"

@@ -29,6 +29,7 @@
  * switches, 4 on 250.
  */
 #include <fmd/engine.h>
+#include <fmd/own.h>
 
 #include "plugins/common/layers/layered.h"
 
@@ -90,7 +91,7 @@ dfsssp_route(const struct fm_host *host, const struct fm_fabric *fab, const stru
 	return fm_route_layered(host, fab, req, &how, out, err);
 }
 
-FM_ENGINE(dfsssp, .summary = "Shortest paths, balanced globally; no credit loops, by VLs",
+FM_OWN_ENGINE(dfsssp, NULL, .summary = "Shortest paths, balanced globally; no credit loops, by VLs",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROMISES_NO_CREDIT_LOOPS |
 	FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS | FM_NUMBERED_BY_CABLES,
     .options = options, .options_size = sizeof(struct dfsssp_options), .route = dfsssp_route);

@@ -23,6 +23,7 @@
  * Refuses: nothing.
  */
 #include <fmd/engine.h>
+#include <fmd/own.h>
 
 #include <stdlib.h>
 
@@ -133,7 +134,7 @@ dgshortestpath_route(const struct fm_host *host, const struct fm_fabric *fab,
 	return fm_route_by_counts(host, fab, &how, out, err);
 }
 
-FM_ENGINE(dgshortestpath, .aliases = (const char *const[]){ "dg-shortestpath", NULL },
+FM_OWN_ENGINE(dgshortestpath, NULL, .aliases = (const char *const[]){ "dg-shortestpath", NULL },
     .summary = "Fastest paths, counted out group by group; credit loops are possible",
     .traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES, .options = options,
     .options_size = sizeof(struct dgshortestpath_options), .route = dgshortestpath_route);

@@ -22,6 +22,7 @@
  * Refuses: nothing (OpenSM: fabrics without hosts).
  */
 #include <fmd/engine.h>
+#include <fmd/own.h>
 
 #include "plugins/common/updown/updown_options.h"
 
@@ -49,7 +50,7 @@ dnup_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	return fm_updown_engine(host, fab, &shape, &how, "dnup", out, err);
 }
 
-FM_ENGINE(dnup, .aliases = (const char *const[]){ "down-up", NULL },
+FM_OWN_ENGINE(dnup, NULL, .aliases = (const char *const[]){ "down-up", NULL },
     .summary = "Up/down routing by distance from the hosts; no credit loops",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_PROMISES_NO_CREDIT_LOOPS |
 	FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES,

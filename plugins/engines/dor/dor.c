@@ -29,6 +29,7 @@
  * hops) more.
  */
 #include <fmd/engine.h>
+#include <fmd/own.h>
 
 #include "lib/log.h"
 #include "plugins/common/grid/datelines.h"
@@ -219,7 +220,7 @@ dor_route(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 	return d.fill.n_lost > 0 ? route_torn(&d, out, err) : 0;
 }
 
-FM_ENGINE(dor, .aliases = (const char *const[]){ "dimension-order", NULL },
+FM_OWN_ENGINE(dor, NULL, .aliases = (const char *const[]){ "dimension-order", NULL },
     .summary = "Dimension order on meshes, tori, hypercubes and HyperX, which it recognises",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS |
 	FM_NUMBERED_BY_CABLES,

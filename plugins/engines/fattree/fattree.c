@@ -10,6 +10,8 @@
  * structure cannot tell apart).  prev is asked only for displaced LIDs, and where arithmetic
  * leaves a link more than half as much again as the mean and some of that is moved.
  */
+#include <fmd/own.h>
+
 #include "lib/log.h"
 #include "plugins/common/paths/base_lids.h"
 #include "plugins/common/sssp/local_search.h"
@@ -286,7 +288,7 @@ static const struct fm_option options[] = {
 	{ .type = FM_OPT_END },
 };
 
-FM_ENGINE(fattree, .aliases = aliases,
+FM_OWN_ENGINE(fattree, NULL, .aliases = aliases,
     .summary =
 	"fat trees, whole or damaged: arithmetic routes, least load for what a fault displaces",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_PROVIDES_ORDER | FM_USES_PREV |

@@ -27,6 +27,7 @@
  * O(switches * LIDs) bytes written, rows in parallel.
  */
 #include <fmd/engine.h>
+#include <fmd/own.h>
 
 #include "lib/log.h"
 #include "plugins/common/grid/grid_steps.h"
@@ -115,7 +116,7 @@ hyperx_route(const struct fm_host *host, const struct fm_fabric *fab, const stru
 	return is_damaged(host, &grids) ? check_turns(&steps, out, err) : 0;
 }
 
-FM_ENGINE(hyperx, .aliases = (const char *const[]){ "flattened-butterfly", NULL },
+FM_OWN_ENGINE(hyperx, NULL, .aliases = (const char *const[]){ "flattened-butterfly", NULL },
     .summary = "Dimension order on HyperX and flattened butterflies, without credit loops on 1 VL",
     .traits = FM_PROVIDES_LFT | FM_PROMISES_NO_CREDIT_LOOPS | FM_WRITES_WHOLE_ROWS,
     .route = hyperx_route);

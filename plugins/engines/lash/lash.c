@@ -23,6 +23,7 @@
  * Refuses fabrics that need more lanes than are allowed, and says how many.
  */
 #include <fmd/engine.h>
+#include <fmd/own.h>
 
 #include "plugins/common/layers/layered.h"
 
@@ -79,7 +80,7 @@ lash_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	return fm_route_layered(host, fab, req, &how, out, err);
 }
 
-FM_ENGINE(lash, .summary = "Layered shortest paths; no credit loops, by VLs",
+FM_OWN_ENGINE(lash, NULL, .summary = "Layered shortest paths; no credit loops, by VLs",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROMISES_NO_CREDIT_LOOPS |
 	FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS | FM_NUMBERED_BY_CABLES,
     .options = options, .options_size = sizeof(struct lash_options), .route = lash_route);

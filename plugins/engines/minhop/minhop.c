@@ -24,6 +24,7 @@
  * Refuses: fabrics in which a path is longer than max_hops.
  */
 #include <fmd/engine.h>
+#include <fmd/own.h>
 
 #include "lib/log.h"
 #include "plugins/common/paths/alternatives.h"
@@ -161,7 +162,7 @@ minhop_route(const struct fm_host *host, const struct fm_fabric *fab, const stru
 	return add_alternatives(host, fab, &shape, out, err);
 }
 
-FM_ENGINE(minhop, .aliases = (const char *const[]){ "min-hop", NULL },
+FM_OWN_ENGINE(minhop, NULL, .aliases = (const char *const[]){ "min-hop", NULL },
     .summary = "Shortest paths, balanced; credit loops are possible off trees",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES,
     .options = options, .options_size = sizeof(struct minhop_options), .route = minhop_route);

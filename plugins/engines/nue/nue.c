@@ -84,6 +84,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <fmd/own.h>
+
 #include "plugins/common/layers/layered.h"
 #include "plugins/common/paths/base_lids.h"
 #include "plugins/common/paths/lids.h"
@@ -639,8 +641,7 @@ nue_route(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 	return route_any(&n, out, err);
 }
 
-FM_ENGINE(nue,
-    .summary = "What Nue promises, by another algorithm than the paper's: no credit loops on any "
+FM_OWN_ENGINE(nue, NULL, .summary = "What Nue promises, by another algorithm than the paper's: no credit loops on any "
 	       "fabric within any number of VLs, which rise on the way",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROMISES_NO_CREDIT_LOOPS |
 	FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS,

@@ -27,6 +27,7 @@
  * Refuses: nothing.
  */
 #include <fmd/engine.h>
+#include <fmd/own.h>
 
 #include "plugins/common/sssp/counts.h"
 
@@ -66,7 +67,7 @@ shortestpath_route(const struct fm_host *host, const struct fm_fabric *fab,
 	return fm_route_by_counts(host, fab, &how, out, err);
 }
 
-FM_ENGINE(shortestpath, .aliases = (const char *const[]){ "shortest-path", NULL },
+FM_OWN_ENGINE(shortestpath, NULL, .aliases = (const char *const[]){ "shortest-path", NULL },
     .summary = "Fastest paths, counted out by port and switch; credit loops are possible",
     .traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES, .options = options,
     .options_size = sizeof(struct shortestpath_options), .route = shortestpath_route);

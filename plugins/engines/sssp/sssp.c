@@ -26,6 +26,7 @@
  * Refuses nothing.
  */
 #include <fmd/engine.h>
+#include <fmd/own.h>
 
 #include "plugins/common/sssp/balance.h"
 
@@ -74,6 +75,6 @@ sssp_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	return fm_sssp_route(host, fab, &plan, out, &found, err);
 }
 
-FM_ENGINE(sssp, .summary = "Shortest paths, balanced globally; credit loops are possible off trees",
+FM_OWN_ENGINE(sssp, NULL, .summary = "Shortest paths, balanced globally; credit loops are possible off trees",
     .traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES, .options = options,
     .options_size = sizeof(struct sssp_options), .route = sssp_route);

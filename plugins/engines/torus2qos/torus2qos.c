@@ -42,6 +42,7 @@
  * O(switches * LIDs) bytes written, rows in parallel.
  */
 #include <fmd/engine.h>
+#include <fmd/own.h>
 
 #include "lib/log.h"
 #include "plugins/engines/torus2qos/torus2qos.h"
@@ -144,9 +145,8 @@ torus_route(const struct fm_host *host, const struct fm_fabric *fab, const struc
 	return 0;
 }
 
-FM_ENGINE(torus2qos, .aliases = (const char *const[]){ "torus-2QoS", "torus-2qos", NULL },
+FM_OWN_ENGINE(torus2qos, torus_mcast_tree, .aliases = (const char *const[]){ "torus-2QoS", "torus-2qos", NULL },
     .summary = "Dimension order on tori and meshes, without credit loops on 2 VLs",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_MCAST | FM_PROMISES_NO_CREDIT_LOOPS |
 	FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS,
-    .options = options, .options_size = sizeof(struct torus_options), .route = torus_route,
-    .mcast_tree = torus_mcast_tree);
+    .options = options, .options_size = sizeof(struct torus_options), .route = torus_route);

@@ -5,6 +5,8 @@
 #ifndef PLUGINS_ENGINES_TORUS2QOS_H
 #define PLUGINS_ENGINES_TORUS2QOS_H
 
+#include <fmd/own.h>
+
 #include "plugins/common/grid/datelines.h"
 
 struct torus_options {
@@ -25,8 +27,6 @@ int torus_find(const struct fm_host *host, const struct fm_fabric *fab,
     const struct torus_options *o, struct fm_arcs *arcs, struct fm_grids *grids,
     struct torus_conf *conf, struct fm_error *err);
 
-int torus_mcast_tree(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_tables *tables, const struct fm_mcast_request *req, const void *opts,
-    fm_link *parent, struct fm_error *err);
+fm_mcast_tree_fn torus_mcast_tree;
 
 #endif

@@ -25,6 +25,7 @@
  * Refuses: a list of roots, or a level, of which no switch is in the fabric.
  */
 #include <fmd/engine.h>
+#include <fmd/own.h>
 
 #include "plugins/common/updown/updown_options.h"
 
@@ -115,7 +116,7 @@ updn_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	return fm_updown_engine(host, fab, &shape, &how, "updn", out, err);
 }
 
-FM_ENGINE(updn, .aliases = (const char *const[]){ "up-down", "updown", NULL },
+FM_OWN_ENGINE(updn, NULL, .aliases = (const char *const[]){ "up-down", "updown", NULL },
     .summary = "Up/down routing, balanced over its roots; no credit loops",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_PROMISES_NO_CREDIT_LOOPS |
 	FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES,

@@ -9,7 +9,6 @@
  *	route	up, then down: no circle of waiting packets on any VL; two SLs, by LIDs,
  *		on two VLs where there are two; an entry in use stays where it is as good;
  *		where it goes up, any link up is an alternative
- *	mcast	the links up the order
  *
  * It needs no libc.
  */
@@ -443,40 +442,9 @@ frozen_route(const struct fm_host *host, const struct fm_fabric *fab, const stru
 	return 0;
 }
 
-/* ------------------------------------------------------------------- mcast */
-
-static int
-frozen_mcast_tree(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_tables *tables, const struct fm_mcast_request *req, const void *opts,
-    fm_link *parent, struct fm_error *err)
-{
-	struct work w = { .host = host, .fab = fab };
-	int rc = begin(&w, opts, err);
-
-	if (rc != 0)
-		return rc;
-	if (req->size < sizeof(*req) || req->sl > 15 || tables->lft == NULL)
-		return host->fail(host, err, FM_E_BUG, "not as ABI 1.0 has it: a tree");
-	for (uint32_t i = 0; i < req->n_members; i++)
-		if (req->members[i] >= fab->n_ends)
-			return host->fail(host, err, FM_E_BUG, "not as ABI 1.0 has it: a member");
-	for (fm_sw s = 0; s < fab->n_switches; s++) {
-		fm_link up = FM_NONE;
-
-		for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
-			if (w.place[fab->link_to[l]] < w.place[s] &&
-			    (up == FM_NONE ||
-				w.place[fab->link_to[l]] < w.place[fab->link_to[up]]))
-				up = l;
-		parent[s] = up;
-	}
-	return 0;
-}
-
 static const char *const aliases[] = { "frozen-engine", NULL };
 
 FM_ENGINE(frozen, .aliases = aliases, .summary = "An engine of ABI 1.0, for ever.",
-    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_AR | FM_PROVIDES_MCAST | FM_PROVIDES_ORDER |
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_AR | FM_PROVIDES_ORDER |
 	FM_USES_PREV | FM_PROMISES_NO_CREDIT_LOOPS,
-    .options_size = sizeof(struct options), .options = rows, .route = frozen_route,
-    .mcast_tree = frozen_mcast_tree);
+    .options_size = sizeof(struct options), .options = rows, .route = frozen_route);
