@@ -9,6 +9,12 @@
 
 #include <fmd/error.h>
 
+/* The callee words the fact, a caller may add context once, the top logs once. */
+struct fm_error {
+	enum fm_error_kind kind;
+	char msg[256]; /* one sentence, no newline, no prefix */
+};
+
 /* Fill *err (which may be NULL) and return kind, so that a failure is one
  * statement: return fm_fail(err, FM_E_SYSTEM, "cannot open %s: %s", ...). */
 int fm_fail(struct fm_error *err, enum fm_error_kind kind, const char *fmt, ...)

@@ -11,6 +11,8 @@
 
 #include <fmd/engine.h>
 
+#include "lib/error.h"
+
 /* Descriptors of the child. */
 #define WIRE_SOCKET 3
 #define WIRE_IMAGE 4

@@ -12,6 +12,7 @@
 
 #include "core/opensm/opensm_private.h"
 #include "core/text/number.h"
+#include "lib/error.h"
 
 #define CACHE_DIR "/var/cache/opensm" /* OpenSM's, where OSM_CACHE_DIR names no other */
 

@@ -10,6 +10,7 @@
 #define CORE_ROUTE_TRIAL_H
 
 #include "core/route/worker.h"
+#include "lib/error.h"
 
 struct trial;
 

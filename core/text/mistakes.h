@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include <fmd/error.h>
+#include "lib/error.h"
 
 #define MISTAKES_MAX 100 /* sentences kept; a file of another kind has one a line */
 

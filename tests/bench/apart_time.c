@@ -19,6 +19,7 @@
 #include "core/route/route.h"
 #include "lab/topo/netlist.h"
 #include "lib/algo/median.h"
+#include "lib/error.h"
 
 #define MAX_RUNS 1001
 

@@ -19,6 +19,7 @@
 #include "core/verify/verify.h"
 #include "lab/topo/netlist.h"
 #include "lib/algo/median.h"
+#include "lib/error.h"
 
 extern const struct fm_engine fattree_LTX_fm_engine;
 

@@ -24,6 +24,7 @@
 #include "core/verify/verify.h"
 #include "lab/topo/netlist.h"
 #include "lib/algo/median.h"
+#include "lib/error.h"
 
 #define MAX_RUNS 101
 

@@ -11,6 +11,7 @@
 #include "core/route/route.h"
 #include "core/view/rows.h"
 #include "lab/topo/netlist.h"
+#include "lib/error.h"
 
 extern const struct fm_engine fattree_LTX_fm_engine;
 

@@ -12,6 +12,7 @@
 #include "core/verify/verify.h"
 #include "lab/judge/props.h"
 #include "lab/topo/netlist.h"
+#include "lib/error.h"
 #include "tests/run.h"
 #include "tests/unit/generate_words.h"
 

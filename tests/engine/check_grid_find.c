@@ -11,6 +11,7 @@
 #include "core/abi/host.h"
 #include "core/graph/snapshot.h"
 #include "lab/topo/netlist.h"
+#include "lib/error.h"
 #include "plugins/common/grid/grid.h"
 #include "tests/run.h"
 #include "tests/unit/generate_words.h"

@@ -12,6 +12,7 @@
 #include "core/plan/plan.h"
 #include "core/route/route.h"
 #include "lab/topo/netlist.h"
+#include "lib/error.h"
 #include "lib/rng.h"
 #include "plugins/common/layers/channels.h"
 #include "tests/run.h"

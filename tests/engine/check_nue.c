@@ -14,6 +14,7 @@
 #include "lab/judge/metrics.h"
 #include "lab/judge/props.h"
 #include "lab/topo/netlist.h"
+#include "lib/error.h"
 #include "tests/run.h"
 #include "tests/unit/generate_words.h"
 

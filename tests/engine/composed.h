@@ -17,6 +17,7 @@
 #include "core/regions/regions.h"
 #include "core/route/route.h"
 #include "lab/topo/netlist.h"
+#include "lib/error.h"
 #include "lib/rng.h"
 #include "tests/unit/generate_words.h"
 

@@ -13,6 +13,7 @@
 #define TESTS_ENGINE_MET_H
 
 #include "core/engine/renumber.h"
+#include "lib/error.h"
 #include "tests/engine/routed.h"
 
 static inline const uint32_t *

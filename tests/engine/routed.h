@@ -15,6 +15,7 @@
 #include "core/route/route.h"
 #include "core/verify/verify.h"
 #include "lab/topo/netlist.h"
+#include "lib/error.h"
 #include "tests/engine/oracle.h"
 #include "tests/unit/generate_words.h"
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/apart/wire.h"
+#include "lib/error.h"
 #include "tests/modules/bad.h"
 
 static const char *const deeds[] = { "nothing", "crash", "abort", "exit", "spin", "allocate",

@@ -11,6 +11,7 @@
 
 #include "core/graph/tables.h"
 #include "core/verify/verify.h"
+#include "lib/error.h"
 #include "lib/rng.h"
 
 #define MAX_SWITCHES 7

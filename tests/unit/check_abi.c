@@ -137,9 +137,6 @@ AT(fm_engine, options, 48);
 AT(fm_engine, route, 56);
 SIZE(fm_engine, 72);
 
-AT(fm_error, kind, 0);
-AT(fm_error, msg, 4);
-SIZE(fm_error, 260);
 #endif
 
 _Static_assert(FM_ABI_MAJOR == 1 && FM_ABI_MINOR == 0, "doc/abi.md says what a minor may append");

@@ -9,6 +9,7 @@
 
 #include "core/graph/snapshot.h"
 #include "lab/topo/netlist.h"
+#include "lib/error.h"
 #include "tests/run.h"
 #include "tests/unit/generate_words.h"
 

@@ -19,6 +19,7 @@
 #include "core/engine/plugin.h"
 #include "core/graph/snapshot.h"
 #include "core/nodes/nodes.h"
+#include "lib/error.h"
 #include "tests/run.h"
 
 /* As in tests/modules/good.c. */

@@ -12,6 +12,7 @@
 #include "core/plan/plan_file.h"
 #include "core/route/route.h"
 #include "lab/topo/netlist.h"
+#include "lib/error.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 #include "tests/unit/generate_words.h"

@@ -11,6 +11,7 @@
 
 #include "core/graph/snapshot.h"
 #include "core/graph/tables.h"
+#include "lib/error.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 

@@ -12,6 +12,7 @@
 
 #include "core/graph/snapshot.h"
 #include "core/transition/transition.h"
+#include "lib/error.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 

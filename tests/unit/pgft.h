@@ -14,6 +14,7 @@
 
 #include "core/graph/snapshot.h"
 #include "lab/topo/netlist.h"
+#include "lib/error.h"
 
 #define PGFT_LEVELS 4
 

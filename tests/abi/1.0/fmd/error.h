@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fmd/error.h - the one way to fail.
+ * fmd/error.h - the kinds of failure.
  *
  * A function that can fail returns int: 0 or a negative enum fm_error_kind,
- * and takes a struct fm_error as its last parameter.  The callee words the
- * fact, a caller may add context once, the top logs once.
+ * and takes a struct fm_error * as its last parameter.  What is behind that
+ * is the host's: an engine passes it on, and fills it by host->fail().
  */
 #ifndef FMD_ERROR_H
 #define FMD_ERROR_H
@@ -19,9 +19,6 @@ enum fm_error_kind {
 	FM_E_BUG = -6	     /* an invariant of ours does not hold */
 };
 
-struct fm_error {
-	enum fm_error_kind kind;
-	char msg[256]; /* one sentence, no newline, no prefix */
-};
+struct fm_error;
 
 #endif /* FMD_ERROR_H */
