@@ -23,7 +23,7 @@ check-threaded:
 # Fuzzers: the corpus of each, tests/fuzz/corpus/NAME, is a test; the fuzzer itself is
 # built with configure --enable-fuzzers (clang).
 # Engines as they were built for a version of the ABI, and what they were built of.
-EXTRA_DIST += tests/abi/1.0/frozen.so tests/abi/1.0/frozen.c tests/abi/1.0/build \
+EXTRA_DIST += tests/abi/draft/frozen.so tests/abi/1.0/frozen.so tests/abi/1.0/frozen.c tests/abi/1.0/build \
 	tests/abi/1.0/fmd/engine.h tests/abi/1.0/fmd/error.h
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/engines.h tests/fuzz/fabric.h tests/fuzz/fuzz.h tests/fuzz/house.h
 REPLAYS = \

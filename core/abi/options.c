@@ -108,17 +108,17 @@ check_place(const struct option_table *t, const struct fm_option *row, struct fm
 
 	if (row->offset > t->bytes || bytes > t->bytes - row->offset)
 		return fm_fail(err, FM_E_CONFIG,
-		    "offset %zu is beyond the options struct of %zu bytes", row->offset, t->bytes);
+		    "offset %u is beyond the options struct of %zu bytes", row->offset, t->bytes);
 	if (row->offset % align != 0)
 		return fm_fail(err, FM_E_CONFIG,
-		    "offset %zu is no multiple of %zu, as this type needs: offsetof() gives the "
+		    "offset %u is no multiple of %zu, as this type needs: offsetof() gives the "
 		    "right one",
 		    row->offset, align);
 	for (size_t i = 0; (other = option_row(t, i)) != row; i++)
 		if (row->offset < other->offset + size_of_value(other->type) &&
 		    other->offset < row->offset + bytes)
 			return fm_fail(err, FM_E_CONFIG,
-			    "offset %zu, %zu bytes: there is option %s already", row->offset, bytes,
+			    "offset %u, %zu bytes: there is option %s already", row->offset, bytes,
 			    other->name);
 	return 0;
 }

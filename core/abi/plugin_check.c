@@ -68,12 +68,12 @@ check_sizes(const struct fm_engine *e, const char *path, struct fm_error *err)
 		return fm_fail(err, FM_E_CONFIG,
 		    "%s: descriptor of %" PRIu32
 		    " bytes, engine ABI %u.%u has %zu (this fmd %d.%d): "
-		    "built against an incomplete engine.h, or .size was set by hand",
+		    "built against a draft of engine.h, or .size was set by hand",
 		    path, e->size, e->abi_major, e->abi_minor, engine, FM_ABI_MAJOR, FM_ABI_MINOR);
 	if (e->options != NULL && e->option_row_size != option)
 		return fm_fail(err, FM_E_CONFIG,
 		    "%s: option rows of %" PRIu32
-		    " bytes, engine ABI %u.%u has %zu: built against an incomplete engine.h, or "
+		    " bytes, engine ABI %u.%u has %zu: built against a draft of engine.h, or "
 		    ".option_row_size was set by hand",
 		    path, e->option_row_size, e->abi_major, e->abi_minor, option);
 	return 0;

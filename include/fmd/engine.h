@@ -18,7 +18,10 @@
  *     A pointer is NULL only where its comment says so.
  *   - Memory is owned by the host and valid until the callback returns.  Rows
  *     of tables are shared between plans: an engine writes only the tables it
- *     was handed to fill.
+ *     was handed to fill.  What a descriptor points at is the engine's, and
+ *     stays as long as its file is loaded.
+ *   - Structs that the host hands over begin with their size in the host.
+ *     Fields called zero fill what would be holes: nobody reads or writes them.
  *   - A switch keeps its index while the host lives; one that is gone has no
  *     links and no ends, so the past can be compared with today.  Links and
  *     ends are numbered anew in each snapshot (they are grouped by switch).
@@ -68,8 +71,9 @@ typedef uint32_t fm_end;  /* end-port index (CA, router, switch port 0) */
 /*
  * A fabric snapshot in CSR form, built once per sweep, never modified after.
  * Every array is owned by the snapshot; const all the way down.
- * Links of one switch are sorted by (link_to, link_port), ends of one switch by
- * (end_port, end_lid), so engines that scan in order are deterministic.  No link
+ * Links of one switch are sorted by the switch that they lead to (link_to), those
+ * to the same switch by link_port; ends of one switch by end_port, those on the same
+ * port by end_lid: so engines that scan in order are deterministic.  No link
  * leads from a switch to itself; parallel links are common.
  */
 struct fm_fabric {
@@ -78,6 +82,7 @@ struct fm_fabric {
 	uint32_t n_links; /* directed: a cable counts twice */
 	uint32_t n_ends;
 	uint16_t max_lid; /* highest LID in use, 0 where there is none */
+	uint16_t zero[3];
 
 	/* switches */
 	const uint64_t *sw_guid;	/* [n_switches] NodeGUID */
@@ -88,9 +93,10 @@ struct fm_fabric {
 	const fm_end *sw_first_end;	/* [n_switches + 1] CSR offsets into end_* */
 	const uint32_t *sw_vendor_id; /* [n_switches] NodeInfo's VendorID, 24 bits; 0: not known */
 	const uint16_t *sw_device_id; /* [n_switches] NodeInfo's DeviceID; 0: not known */
-	/* [n_switches] LinearFDBCap: LIDs 0..n-1 have an entry; 0xC000 where it is not known */
+	/* [n_switches] LinearFDBCap: it can forward LIDs 1..n-1 alone; 0xC000 where not known */
 	const uint16_t *sw_lft_entries;
-	/* [n_switches] groups of adaptive routing that it can hold; 0xFFFF: not known */
+	/* [n_switches] groups of adaptive routing that it can hold, 0: it has none; 0xFFFF
+	 * where not known.  ar_n_groups of the tables has how many may be used. */
 	const uint16_t *sw_ar_groups;
 
 	/* directed switch-to-switch links, grouped by source switch */
@@ -134,6 +140,7 @@ enum fm_end_kind {
 struct fm_request {
 	uint32_t size; /* sizeof(struct fm_request) in the host */
 	uint8_t n_vls; /* VL budget, 1..15: VLs 0..n_vls-1 may be used */
+	uint8_t zero[3];
 	/* [n_switches] rows of [max_lid + 1] egress ports: the forwarding tables in use, which
 	 * this engine has made and the host may have repaired since; or NULL.  NULL always
 	 * without FM_USES_PREV.  They were made for another fabric: a port may have no cable
@@ -162,25 +169,28 @@ enum fm_sl2vl_shape {
 };
 
 /* Engine output.  The host allocates every array that the descriptor's .traits announce and
- * initialises it (LFT to FM_PORT_NONE; order to FM_NONE; the rest to 0); the engine fills it.  The others are NULL.  Entries behind
- * max_lid in a row, up to lft_stride, are the host's.  "host:" marks what an engine reads. */
+ * initialises it (LFT to FM_PORT_NONE, order to FM_NONE, the rest to 0); the engine fills it.
+ * The others are NULL.  Entries behind max_lid in a row, up to lft_stride, are the host's.
+ * "host:" marks what an engine reads. */
 struct fm_tables {
-	uint32_t size;	     /* host: sizeof(struct fm_tables) */
-	size_t lft_stride;   /* host: >= max_lid + 1, multiple of 64 */
-	uint8_t *const *lft; /* [n_switches] rows of [lft_stride] egress ports; 0: the switch */
-	enum fm_sl_shape sl_shape;
-	uint8_t *const *sl; /* [n_switches, 1 at least] rows of [lft_stride] SLs, 0..15 */
-	enum fm_sl2vl_shape sl2vl_shape;
+	uint32_t size;	    /* host: sizeof(struct fm_tables) */
+	uint8_t n_vls_used; /* 1..n_vls of the request; the host begins with 1 */
+	uint8_t zero[3];
+	size_t lft_stride;    /* host: >= max_lid + 1, multiple of 64 */
+	uint8_t *const *lft;  /* [n_switches] rows of [lft_stride] egress ports; 0: the switch */
+	uint32_t sl_shape;    /* enum fm_sl_shape */
+	uint32_t sl2vl_shape; /* enum fm_sl2vl_shape */
+	uint8_t *const *sl;   /* [n_switches, 1 at least] rows of [lft_stride] SLs, 0..15 */
 	const uint32_t *sl2vl_first; /* host: [n_switches + 1] row offsets */
 	uint8_t *sl2vl;		     /* shape per sl2vl_shape, VLs below n_vls_used */
-	uint8_t n_vls_used;	     /* 1..n_vls of the request; the host begins with 1 */
 	/* Adaptive routing; all NULL where it is not wanted.  A group is a set of ports of
 	 * one switch, by any of which a packet may go on; the LFT's port is one of
 	 * them, all are cabled to switches, and they are two at least.  Group 0 is
 	 * none: static, by the LFT alone. */
-	const uint16_t *ar_n_groups; /* host: [n_switches] groups 1..n may be used, sw_ar_groups at
-				      * most; 0: the switch stays static */
-	uint16_t *const *ar_group;   /* [n_switches] rows of [lft_stride] group numbers */
+	/* host: [n_switches] groups 1..n may be used, sw_ar_groups at most; 0: the switch stays
+	 * static */
+	const uint16_t *ar_n_groups;
+	uint16_t *const *ar_group; /* [n_switches] rows of [lft_stride] group numbers */
 	/* [n_switches] rows of [ar_n_groups + 1][4]: bit p % 64 of word p / 64 is port p; group 0
 	 * is not used */
 	uint64_t (*const *ar_ports)[4];
@@ -191,7 +201,7 @@ struct fm_tables {
 };
 
 /* What an engine provides, uses and promises.  Bits that the host does not know are refused;
- * those that are not here must be 0.  Bits 24 to 31 are never in this list. */
+ * those that are not here must be 0.  Bits 24 to 31 will never be here. */
 enum fm_traits {
 	FM_PROVIDES_LFT = 1 << 0,   /* lft: required */
 	FM_PROVIDES_SL = 1 << 1,    /* sl, sl2vl, n_vls_used */
@@ -208,7 +218,8 @@ enum fm_traits {
  * scratch() and parallel_for(). */
 struct fm_host {
 	uint32_t size; /* sizeof(struct fm_host) in the host */
-	void *self;    /* the host's own */
+	uint32_t zero;
+	void *self; /* the host's own */
 	/* Zeroed scratch memory, 64-byte aligned from 64 bytes on (16 below),
 	 * freed as a whole when the callback returns;
 	 * NULL when the budget is spent (answer FM_E_RESOURCE).  scratch: on the
@@ -257,11 +268,13 @@ enum fm_opt_type {
 struct fm_nodeset {
 	const uint64_t *sw;  /* bitset [n_switches], never NULL; all 0 where nothing matches */
 	const uint64_t *end; /* bitset [n_ends], likewise */
-	bool given;	     /* false: the option was not written, or as { } */
+	uint32_t given;	     /* 0: the option was not written, or as { } */
+	uint32_t zero;
 };
 struct fm_nodeset_list {
 	const struct fm_nodeset *set; /* [n_sets] */
 	uint32_t n_sets;
+	uint32_t zero;
 };
 /* One number, of a node or of one of its ports.  One of sw and end at least is FM_NONE. */
 struct fm_node_value {
@@ -275,6 +288,7 @@ struct fm_node_value {
 struct fm_node_values {
 	const struct fm_node_value *row; /* [n_rows] in the order written */
 	uint32_t n_rows;
+	uint32_t zero;
 };
 struct fm_file {
 	const char *path;  /* for messages */
@@ -287,8 +301,8 @@ struct fm_file {
  * options section of the man page.  There is no second place to edit. */
 struct fm_option {
 	const char *name; /* a letter, then letters, digits, '-' and '_' */
-	enum fm_opt_type type;
-	size_t offset;	  /* into the engine's options struct, aligned as the type */
+	uint32_t type;	  /* enum fm_opt_type */
+	uint32_t offset;  /* into the engine's options struct, aligned as the type */
 	const char *def;  /* as written in the file; NULL: none (not BOOL, INT, DURATION, ENUM) */
 	int64_t min, max; /* INT, DURATION; NODE_VALUES where min < max, else any */
 	const char *const *choices; /* ENUM, NULL-terminated */

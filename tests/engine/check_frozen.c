@@ -38,7 +38,7 @@ hear(void *arg, enum fm_log_level level, const char *subsystem, const char *text
 
 /* A copy that nobody else may write, as the loader wants it. */
 static void
-begin(void)
+copy_engine(const char *version)
 {
 	const char *top = getenv("srcdir") != NULL ? getenv("srcdir") : "..";
 	static char bytes[1 << 20];
@@ -46,8 +46,7 @@ begin(void)
 	size_t n;
 	FILE *f;
 
-	folder_make(folder);
-	snprintf(path, sizeof(path), "%s/tests/abi/1.0/frozen.so", top);
+	snprintf(path, sizeof(path), "%s/tests/abi/%s/frozen.so", top, version);
 	f = fopen(path, "rb");
 	ck_assert_msg(f != NULL, "cannot open %s", path);
 	n = fread(bytes, 1, sizeof(bytes), f);
@@ -57,6 +56,13 @@ begin(void)
 	ck_assert_ptr_nonnull(f);
 	ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);
 	fclose(f);
+}
+
+static void
+begin(void)
+{
+	folder_make(folder);
+	copy_engine("1.0");
 }
 
 static void
@@ -162,6 +168,23 @@ START_TEST(it_gives_groups)
 	ck_assert_msg(v.fault == VERIFY_OK && v.credit_loops == 0, "%s", v.witness);
 	routed_fini(&r);
 	snapshot_put(snap);
+}
+END_TEST
+
+/* tests/abi/draft has the same engine as it was built while 1.0 was written. */
+START_TEST(a_draft_of_it_is_refused)
+{
+	const char *dirs[] = { folder, NULL };
+	struct fm_error err = { 0 };
+
+	copy_engine("draft");
+	ck_assert_int_eq(
+	    engine_set_load_apart(&set, dirs, _i == 1 ? &apart : &APART_NOTHING, &err), 0);
+	ck_assert_ptr_null(engine_find(&set, "frozen"));
+	ck_assert_uint_eq(set.n_refused, 1);
+	ck_assert_msg(strstr(set.refused[0].reason,
+			  "frozen.so: descriptor of 72 bytes, engine ABI 1.0 has 64") != NULL,
+	    "%s", set.refused[0].reason);
 }
 END_TEST
 
@@ -284,11 +307,13 @@ main(void)
 	fm_log_set_sink(hear, NULL);
 	tcase_add_checked_fixture(tc, begin, end);
 	tcase_add_loop_test(tc, it_is_loaded_and_routes, 0, N_FABRICS);
+	tcase_add_loop_test(tc, a_draft_of_it_is_refused, 0, 1);
 	tcase_add_loop_test(tc, it_gives_groups, 0, 1);
 	tcase_add_loop_test(tc, it_sees_its_options, 0, 1);
 	tcase_add_loop_test(tc, it_sees_the_tables_in_use, 0, 1);
 	if (apart_is_built()) {
 		tcase_add_loop_test(tc, it_routes_in_a_process_of_its_own, 0, N_FABRICS);
+		tcase_add_loop_test(tc, a_draft_of_it_is_refused, 1, 2);
 		tcase_add_loop_test(tc, it_gives_groups, 1, 2);
 		tcase_add_loop_test(tc, it_sees_its_options, 1, 2);
 		tcase_add_loop_test(tc, it_sees_the_tables_in_use, 1, 2);

@@ -18,6 +18,10 @@ PKG_CONFIG_PATH=$(dirname "$pc")
 PKG_CONFIG_SYSROOT_DIR=$tmp/root
 export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 
+[ "fmd $(pkg-config --modversion fmd-engine)" = "$(./fmd --version | sed -n '1s/,.*//p')" ] ||
+	{ echo "fmd-engine.pc is of another version"; exit 1; }
+[ ! -e "$(find "$tmp/root" -name own.h)" ] || { echo "own.h is installed"; exit 1; }
+
 # What man pages, headers and guides name is installed beside them.
 make -s install-dist_docDATA install-dist_docpagesDATA install-dist_examplesDATA DESTDIR="$tmp/root" >"$tmp/log" 2>&1 ||
 	{ cat "$tmp/log"; exit 1; }

@@ -19,6 +19,7 @@
 #include "core/abi/plugin_check.h"
 #include "core/engine/plugin.h"
 #include "core/engine/plugin_image.h"
+#include "lib/error.h"
 #include "lib/rng.h"
 #include "tests/folder.h"
 #include "tests/run.h"
@@ -98,7 +99,7 @@ static const struct {
 	{ "bad_minor.so", "bad_minor.so", SIZE_MAX,
 	    { "engine ABI 1.1 is newer than the 1.0 of this fmd", "update fmd" } },
 	{ "bad_size.so", "bad_size.so", SIZE_MAX,
-	    { "descriptor of 40 bytes, engine ABI 1.0 has 72", "this fmd 1.0", ".size was set" } },
+	    { "descriptor of 40 bytes, engine ABI 1.0 has 64", "this fmd 1.0", ".size was set" } },
 	{ "bad_route.so", "bad_route.so", SIZE_MAX,
 	    { "no route callback", "ABI 1.0, this fmd 1.0" } },
 	{ "bad_name.so", "bad_name.so", SIZE_MAX,
@@ -183,31 +184,31 @@ static const struct {
 	const struct fm_option *options;
 	const char *says; /* NULL: it is taken */
 } descriptors[] = {
-	{ 1, 0, 72, FM_PROVIDES_LFT, 72, sound, NULL },
-	{ 1, 0, 72, FM_PROVIDES_LFT | FM_PROVIDES_SL, 0, NULL, NULL },
-	{ 0, 2, 72, FM_PROVIDES_LFT, 72, sound,
+	{ 1, 0, 64, FM_PROVIDES_LFT, 64, sound, NULL },
+	{ 1, 0, 64, FM_PROVIDES_LFT | FM_PROVIDES_SL, 0, NULL, NULL },
+	{ 0, 2, 64, FM_PROVIDES_LFT, 64, sound,
 	    "engine ABI 0.2, this fmd has 1.0 and needs the same" },
-	{ 2, 0, 72, FM_PROVIDES_LFT, 72, sound,
+	{ 2, 0, 64, FM_PROVIDES_LFT, 64, sound,
 	    "engine ABI 2.0, this fmd has 1.0 and needs the same" },
-	{ 1, 1, 72, FM_PROVIDES_LFT, 72, sound,
+	{ 1, 1, 64, FM_PROVIDES_LFT, 64, sound,
 	    "engine ABI 1.1 is newer than the 1.0 of this fmd" },
-	{ 1, 0, 71, FM_PROVIDES_LFT, 72, sound, "descriptor of 71 bytes, engine ABI 1.0 has 72" },
-	{ 1, 0, 80, FM_PROVIDES_LFT, 72, sound, "descriptor of 80 bytes, engine ABI 1.0 has 72" },
-	{ 1, 0, 4000, FM_PROVIDES_LFT, 72, sound, "descriptor of 4000 bytes" },
-	{ 1, 0, 72, 0, 72, sound, ".traits lacks FM_PROVIDES_LFT" },
-	{ 1, 0, 72, FM_PROVIDES_SL, 72, sound, ".traits lacks FM_PROVIDES_LFT" },
-	{ 1, 0, 72, FM_PROVIDES_LFT | 1u << 30, 72, sound, ".traits has bits 0x40000000" },
-	{ 1, 0, 72, FM_PROVIDES_LFT, 8, sound, "option rows of 8 bytes, engine ABI 1.0 has " },
-	{ 1, 0, 72, FM_PROVIDES_LFT, 128, sound, "option rows of 128 bytes" },
-	{ 1, 0, 72, FM_PROVIDES_LFT, 72, misaligned, "option depth: offset 4 is no multiple of 8" },
-	{ 1, 0, 72, FM_PROVIDES_LFT, 72, odd_roots, "option roots: offset 9 is no multiple of 8" },
-	{ 1, 0, 72, FM_PROVIDES_LFT, 72, overlapping,
+	{ 1, 0, 63, FM_PROVIDES_LFT, 64, sound, "descriptor of 63 bytes, engine ABI 1.0 has 64" },
+	{ 1, 0, 72, FM_PROVIDES_LFT, 64, sound, "descriptor of 72 bytes, engine ABI 1.0 has 64" },
+	{ 1, 0, 4000, FM_PROVIDES_LFT, 64, sound, "descriptor of 4000 bytes" },
+	{ 1, 0, 64, 0, 64, sound, ".traits lacks FM_PROVIDES_LFT" },
+	{ 1, 0, 64, FM_PROVIDES_SL, 64, sound, ".traits lacks FM_PROVIDES_LFT" },
+	{ 1, 0, 64, FM_PROVIDES_LFT | 1u << 30, 64, sound, ".traits has bits 0x40000000" },
+	{ 1, 0, 64, FM_PROVIDES_LFT, 8, sound, "option rows of 8 bytes, engine ABI 1.0 has " },
+	{ 1, 0, 64, FM_PROVIDES_LFT, 128, sound, "option rows of 128 bytes" },
+	{ 1, 0, 64, FM_PROVIDES_LFT, 64, misaligned, "option depth: offset 4 is no multiple of 8" },
+	{ 1, 0, 64, FM_PROVIDES_LFT, 64, odd_roots, "option roots: offset 9 is no multiple of 8" },
+	{ 1, 0, 64, FM_PROVIDES_LFT, 64, overlapping,
 	    "option depth: offset 16, 8 bytes: there is option roots" },
-	{ 1, 0, 72, FM_PROVIDES_LFT, 72, twice, "option depth: declared twice" },
-	{ 1, 0, 72, FM_PROVIDES_LFT, 72, blanks, "option 'the depth': a name is letters" },
-	{ 1, 0, 72, FM_PROVIDES_LFT, 72, reserved, "option time_limit: every engine's section" },
-	{ 1, 0, 72, FM_PROVIDES_LFT, 72, no_default, "option strict: no .def" },
-	{ 1, 0, 72, FM_PROVIDES_LFT, 72, no_end.row,
+	{ 1, 0, 64, FM_PROVIDES_LFT, 64, twice, "option depth: declared twice" },
+	{ 1, 0, 64, FM_PROVIDES_LFT, 64, blanks, "option 'the depth': a name is letters" },
+	{ 1, 0, 64, FM_PROVIDES_LFT, 64, reserved, "option time_limit: every engine's section" },
+	{ 1, 0, 64, FM_PROVIDES_LFT, 64, no_default, "option strict: no .def" },
+	{ 1, 0, 64, FM_PROVIDES_LFT, 64, no_end.row,
 	    "option row 1 is none: { .type = FM_OPT_END }" },
 };
 
@@ -237,33 +238,47 @@ START_TEST(descriptors_are_judged)
 }
 END_TEST
 
-static int
-tree(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_tables *tables,
-    const struct fm_mcast_request *req, const void *opts, fm_link *parent, struct fm_error *err)
+/* A larger descriptor, and bits of .traits that others have not. */
+START_TEST(what_is_for_fmds_own_engines_is_refused_of_others)
 {
-	return 0;
-}
-
-START_TEST(a_tree_and_its_trait_go_together)
-{
-	struct fm_engine e = { .magic = FM_ABI_MAGIC,
-		.abi_major = FM_ABI_MAJOR,
-		.size = sizeof(e),
-		.name = "some",
-		.summary = "Some engine.",
-		.traits = FM_PROVIDES_LFT | FM_PROVIDES_MCAST,
-		.route = route,
-		.mcast_tree = tree };
+	struct fm_own_engine own = { .engine = { .magic = FM_ABI_MAGIC,
+					 .abi_major = FM_ABI_MAJOR,
+					 .size = sizeof(struct fm_engine),
+					 .name = "some",
+					 .summary = "Some engine.",
+					 .traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS,
+					 .route = route },
+		.layout = FM_OWN_LAYOUT };
 	struct fm_error err = { 0 };
 
-	ck_assert_msg(engine_check(&e, "some.so", &err) == 0, "%s", err.msg);
-	e.traits = FM_PROVIDES_LFT;
+	ck_assert_int_eq(engine_check(&own.engine, "some.so", &err), FM_E_CONFIG);
+	ck_assert_msg(strstr(err.msg, ".traits has bits 0x2000000, which") != NULL, "%s", err.msg);
+	own.engine.size = sizeof(own);
+	ck_assert_msg(engine_check(&own.engine, "some.so", &err) == 0, "%s", err.msg);
+	own.layout++;
+	ck_assert_int_eq(engine_check(&own.engine, "some.so", &err), FM_E_CONFIG);
+	ck_assert_msg(
+	    strstr(err.msg, "it is part of another version of fmd") != NULL, "%s", err.msg);
+}
+END_TEST
+
+/* The layout that 1.0 had while it was written: a tree behind route(). */
+START_TEST(a_draft_of_this_version_is_refused)
+{
+	struct fm_engine e = { .magic = FM_ABI_MAGIC,
+		.abi_major = 1,
+		.size = 72,
+		.option_row_size = 72,
+		.name = "some",
+		.summary = "Some engine.",
+		.traits = FM_PROVIDES_LFT,
+		.route = route };
+	struct fm_error err = { 0 };
+
 	ck_assert_int_eq(engine_check(&e, "some.so", &err), FM_E_CONFIG);
-	ck_assert_msg(strstr(err.msg, ".traits lacks FM_PROVIDES_MCAST") != NULL, "%s", err.msg);
-	e.traits |= FM_PROVIDES_MCAST;
-	e.mcast_tree = NULL;
-	ck_assert_int_eq(engine_check(&e, "some.so", &err), FM_E_CONFIG);
-	ck_assert_msg(strstr(err.msg, "there is no mcast_tree") != NULL, "%s", err.msg);
+	ck_assert_msg(
+	    strstr(err.msg, "some.so: descriptor of 72 bytes, engine ABI 1.0 has 64") != NULL, "%s",
+	    err.msg);
 }
 END_TEST
 
@@ -420,7 +435,8 @@ main(void)
 	tcase_add_loop_test(tc, refusals_say_why, 0, sizeof(bad) / sizeof(*bad));
 	tcase_add_loop_test(
 	    tc, descriptors_are_judged, 0, sizeof(descriptors) / sizeof(*descriptors));
-	tcase_add_test(tc, a_tree_and_its_trait_go_together);
+	tcase_add_test(tc, what_is_for_fmds_own_engines_is_refused_of_others);
+	tcase_add_test(tc, a_draft_of_this_version_is_refused);
 	tcase_add_test(tc, second_of_a_name_is_refused);
 	tcase_add_test(tc, alias_and_nearest);
 	tcase_add_test(tc, other_files_are_not_looked_at);

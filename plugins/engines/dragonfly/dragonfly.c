@@ -79,7 +79,8 @@ dragonfly_route(const struct fm_host *host, const struct fm_fabric *fab,
 	return rc != 0 ? rc : df_alternatives(&df, out, err);
 }
 
-FM_OWN_ENGINE(dragonfly, NULL, .summary = "Dragonflies and Cascades: minimal routes, one SL and two VLs, no credit loops",
+FM_OWN_ENGINE(dragonfly, NULL,
+    .summary = "Dragonflies and Cascades: minimal routes, one SL and two VLs, no credit loops",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_AR | FM_PROMISES_NO_CREDIT_LOOPS |
 	FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES,
     .route = dragonfly_route);

@@ -641,7 +641,8 @@ nue_route(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 	return route_any(&n, out, err);
 }
 
-FM_OWN_ENGINE(nue, NULL, .summary = "What Nue promises, by another algorithm than the paper's: no credit loops on any "
+FM_OWN_ENGINE(nue, NULL,
+    .summary = "What Nue promises, by another algorithm than the paper's: no credit loops on any "
 	       "fabric within any number of VLs, which rise on the way",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROMISES_NO_CREDIT_LOOPS |
 	FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS,

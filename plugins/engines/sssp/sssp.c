@@ -75,6 +75,7 @@ sssp_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	return fm_sssp_route(host, fab, &plan, out, &found, err);
 }
 
-FM_OWN_ENGINE(sssp, NULL, .summary = "Shortest paths, balanced globally; credit loops are possible off trees",
+FM_OWN_ENGINE(sssp, NULL,
+    .summary = "Shortest paths, balanced globally; credit loops are possible off trees",
     .traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES, .options = options,
     .options_size = sizeof(struct sssp_options), .route = sssp_route);

@@ -145,7 +145,8 @@ torus_route(const struct fm_host *host, const struct fm_fabric *fab, const struc
 	return 0;
 }
 
-FM_OWN_ENGINE(torus2qos, torus_mcast_tree, .aliases = (const char *const[]){ "torus-2QoS", "torus-2qos", NULL },
+FM_OWN_ENGINE(torus2qos, torus_mcast_tree,
+    .aliases = (const char *const[]){ "torus-2QoS", "torus-2qos", NULL },
     .summary = "Dimension order on tori and meshes, without credit loops on 2 VLs",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_MCAST | FM_PROMISES_NO_CREDIT_LOOPS |
 	FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS,
