@@ -28,7 +28,7 @@ moody_route(const struct fm_host *host, const struct fm_fabric *fab, const struc
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	if (!fits)
-		return (host->fail)(err, FM_E_TOPOLOGY, "not today");
+		return (host->fail)(host, err, FM_E_TOPOLOGY, "not today");
 	return fallback_engine.route(host, fab, req, opts, out, err);
 }
 

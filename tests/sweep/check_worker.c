@@ -31,9 +31,9 @@ slow_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	while (!atomic_load(&may_go_on))
 		if (host->should_stop(host)) {
 			atomic_store(&was_cancelled, true);
-			return (host->fail)(err, FM_E_CANCELLED, "stopped");
+			return (host->fail)(host, err, FM_E_CANCELLED, "stopped");
 		}
-	return (host->fail)(err, FM_E_TOPOLOGY, "slow, and in vain");
+	return (host->fail)(host, err, FM_E_TOPOLOGY, "slow, and in vain");
 }
 
 static const struct fm_engine slow = { .magic = FM_ABI_MAGIC,
