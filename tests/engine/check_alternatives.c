@@ -324,7 +324,8 @@ START_TEST(each_switch_has_the_groups_that_it_can_hold)
 	struct snapshot *snap = make("torus 5x5 2", 0, 0, 0);
 	const struct fm_fabric *fab = &snap->fab;
 	uint16_t *can = (uint16_t *)(uintptr_t)fab->sw_ar_groups;
-	struct tables *few[4], *mixed;
+	struct tables *few[4] = { NULL }, *mixed;
+	uint16_t most = 0;
 
 	for (uint16_t n = 1; n < 4; n++)
 		few[n] = route(&updn_LTX_fm_engine, snap, n);
@@ -337,6 +338,8 @@ START_TEST(each_switch_has_the_groups_that_it_can_hold)
 			uint64_t a[4], b[4];
 
 			ck_assert_uint_le(mixed->t.ar_group[sw][lid], sw % 4);
+			if (mixed->t.ar_group[sw][lid] > most)
+				most = mixed->t.ar_group[sw][lid];
 			if (sw % 4 == 0)
 				continue;
 			choice(mixed, sw, lid, a);
@@ -344,7 +347,8 @@ START_TEST(each_switch_has_the_groups_that_it_can_hold)
 			ck_assert_mem_eq(a, b, sizeof(a));
 		}
 	}
-	ck_assert_uint_eq(mixed->adaptive.most_groups, 3);
+	ck_assert_uint_gt(most, 1);
+	ck_assert_uint_eq(mixed->adaptive.most_groups, most);
 	ck_assert_int_eq(judge(snap, mixed).fault, VERIFY_OK);
 	for (uint16_t n = 1; n < 4; n++)
 		tables_put(few[n]);

@@ -17,8 +17,9 @@ struct reader {
 	struct fm_lines in;
 	struct fm_guid *keys; /* [n_switches] sorted */
 	struct fm_tables *out;
-	bool any; /* a switch line was met */
-	fm_sw sw; /* of the last one, FM_NONE: of another fabric */
+	bool any;      /* a switch line was met */
+	fm_sw sw;      /* of the last one, FM_NONE: of another fabric */
+	uint16_t most; /* groups that a switch of this fabric may have */
 	struct fm_misfits misfits;
 	struct fm_error *err;
 };
@@ -77,7 +78,7 @@ switch_line(struct reader *r)
 static bool
 is_beyond(const struct reader *r, uint64_t group)
 {
-	return r->sw != FM_NONE && group > r->out->ar_n_groups[r->sw];
+	return group > (r->sw != FM_NONE ? r->out->ar_n_groups[r->sw] : r->most);
 }
 
 static int
@@ -88,7 +89,9 @@ group_line(struct reader *r)
 	if (!number(r, UINT16_MAX, &group) || group == 0)
 		return wrong(r, "\"group\" is followed by its number and its ports: group 1 4 5");
 	if (is_beyond(r, group))
-		return wrong(r, "the number of the group is beyond max_groups of adaptive_routing");
+		return wrong(r,
+		    "the number of the group is beyond max_groups of adaptive_routing, or "
+		    "beyond what the switch can hold");
 	ports = r->sw == FM_NONE ? NULL : r->out->ar_ports[r->sw][group];
 	while (!fm_line_is_over(&r->in)) {
 		if (!number(r, 254, &port))
@@ -109,7 +112,9 @@ lids_line(struct reader *r)
 	    !fm_line_is_over(&r->in) || first > last)
 		return wrong(r, "\"lids\" is followed by a range and a group: lids 17-20 1");
 	if (is_beyond(r, group))
-		return wrong(r, "the number of the group is beyond max_groups of adaptive_routing");
+		return wrong(r,
+		    "the number of the group is beyond max_groups of adaptive_routing, or "
+		    "beyond what the switch can hold");
 	for (uint64_t lid = first; r->sw != FM_NONE && lid <= last && lid <= r->fab->max_lid; lid++)
 		r->out->ar_group[r->sw][lid] = (uint16_t)group;
 	return 0;
@@ -147,8 +152,10 @@ fm_ar_file(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	if (r.keys == NULL)
 		return host->fail(
 		    host, err, FM_E_RESOURCE, "no memory for reading groups of ports");
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
 		r.keys[sw] = (struct fm_guid){ fab->sw_guid[sw], sw };
+		r.most = out->ar_n_groups[sw] > r.most ? out->ar_n_groups[sw] : r.most;
+	}
 	fm_guids_sort(r.keys, fab->n_switches);
 	r.in = fm_lines(file->bytes, file->n_bytes);
 	while (rc == 0 && fm_next_line(&r.in)) {

@@ -247,7 +247,8 @@ begin(struct work *w, const struct options *o, struct fm_error *err)
 	if (w->place == NULL || w->at == NULL || w->climbs == NULL || w->failed == NULL ||
 	    w->dropped == NULL)
 		return w->host->fail(
-		    w->host, err, FM_E_RESOURCE, "no memory to order %u switches", w->fab->n_switches);
+		    w->host, err, FM_E_RESOURCE, "no memory to order %u switches",
+		    w->fab->n_switches);
 	order_switches(w, o);
 	return 0;
 }
@@ -435,7 +436,8 @@ frozen_route(const struct fm_host *host, const struct fm_fabric *fab, const stru
 			return host->fail(
 			    host, err, FM_E_RESOURCE, "no memory for %u switches", fab->n_switches);
 	if (host->should_stop(host))
-		return host->fail(host, err, FM_E_CANCELLED, "stopped before all tables were filled");
+		return host->fail(
+		    host, err, FM_E_CANCELLED, "stopped before all tables were filled");
 	write_others(&w, req);
 	host->progress(host, fab->n_switches, fab->n_switches);
 	host->log(host, 4, "routed %u switches", fab->n_switches);
