@@ -81,6 +81,7 @@ struct sweep_report {
 	struct transition_counts order; /* of writing forwarding tables */
 	struct plan_change change;	/* what they were written for */
 	double phase_ms[N_PHASES];
+	double tables_ms, order_ms; /* of the plan's tables and their proof, of its order */
 	double total_ms;
 	struct fm_error error;
 	bool failed_again; /* as the sweep before did, with the same words */

@@ -72,8 +72,9 @@ debug_counts(const struct sweep_report *r)
 	list_attrs(r->gets_by_attr, gets, sizeof(gets));
 	list_attrs(r->sets_by_attr, sets, sizeof(sets));
 	list_phases(r, phases, sizeof(phases));
-	log_debug("sweep", "%s sweep (%s): phases in ms: %s", sweep_scope_name(r->scope), r->reason,
-	    phases);
+	log_debug("sweep",
+	    "%s sweep (%s): phases in ms: %s; of route tables %.1f, their order %.1f",
+	    sweep_scope_name(r->scope), r->reason, phases, r->tables_ms, r->order_ms);
 	log_debug("sweep", "Gets: %s; Sets: %s; timeouts %" PRIu64 ", refused %" PRIu64, gets,
 	    r->sets > 0 ? sets : "none", r->timeouts, r->refused);
 	log_debug("sweep",

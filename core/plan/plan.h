@@ -209,6 +209,7 @@ struct plan {
 	uint8_t *rules;	 /* [top_lid + 1] of writing (transition.h), malloced; NULL: all 0 */
 	double route_ms; /* probe and route of the entry that took it */
 	double verify_ms;
+	double order_ms; /* of the order of writing, with all that it looks at */
 };
 
 /* A block of 64 LIDs in which a switch still holds other entries than those of the last plan:

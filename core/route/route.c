@@ -696,8 +696,19 @@ is_better(struct router *r, const struct plan *p, const struct plan *fresh, bool
 	return 0;
 }
 
+static int
+order(struct router *r, const struct plan_request *q, struct plan **p, struct fm_error *err)
+{
+	double start = plan_now_ms();
+	int rc = reconfig_plan(r, q, p, err);
+
+	if (rc == 0)
+		(*p)->order_ms = plan_now_ms() - start;
+	return rc;
+}
+
 /* A full route in place of the repaired *p, if it is worth it: *done, and it has been through
- * reconfig_plan(). */
+ * order(). */
 static int
 try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p, bool *done,
     struct fm_error *err)
@@ -714,7 +725,7 @@ try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p
 	rc = route_anew(r, q, true, &fresh, err);
 	if (rc == 0)
 		rc = is_better(r, *p, fresh, &better, err);
-	if (rc == 0 && better && (rc = reconfig_plan(r, q, &fresh, err)) != 0)
+	if (rc == 0 && better && (rc = order(r, q, &fresh, err)) != 0)
 		return rc; /* it is let go */
 	*done = rc == 0 && better && fresh->change.n_drained == 0 &&
 	    fresh->change.n_kept_old == 0 && fresh->change.n_waived == 0 &&
@@ -748,7 +759,7 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 	if (rc == 0)
 		rc = mend(r, q, out, err);
 	if (rc == 0 && !done)
-		rc = reconfig_plan(r, q, out, err);
+		rc = order(r, q, out, err);
 	if (rc == 0)
 		rc = go_back_by_entries(r, q, out, err);
 	if (rc == 0)

@@ -55,8 +55,11 @@ end_routing(struct sweeper *s, int rc)
 	say_mended(s->plan, s->next);
 	say_credit_loops(s->plan, s->next);
 	say_change(s->plan, s->next, s->set.transition.packet_life_ms, apply_holds(s));
-	if (s->next != NULL && s->next != s->plan)
+	if (s->next != NULL && s->next != s->plan) {
 		r->change = s->next->change;
+		r->tables_ms = s->next->route_ms + s->next->verify_ms;
+		r->order_ms = s->next->order_ms;
+	}
 	r->repaired = s->next != NULL && s->next != s->plan && s->next->made == PLAN_REPAIRED;
 	r->n_repaired_entries = r->repaired ? (uint32_t)s->next->delta.n : 0;
 	r->n_repaired_blocks = r->repaired ? s->next->delta_blocks : 0;
