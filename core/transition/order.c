@@ -4,7 +4,7 @@
  *
  * Where repair made the new tables its own graph does: it holds all that repairs have needed since
  * it was built, old tables and new, and the mixtures that were put beside them for every change
- * since (base).  Else a graph is built from the tables before (reconfig_before.c).
+ * since (base).  Else a graph is built from the tables before (reconfig_build.c).
  *
  * Then LID after LID is inserted with the mixtures of its change.  The first rule that fits is its
  * own; who has none conflicts.  What has gathered in repair's graph goes when it is needed no more
@@ -36,10 +36,14 @@ struct order {
 
 /* ------------------------------------------------------------------- what changes */
 
+/* Packets to a LID that nobody owns any more are as much in the way as others (linger.h). */
 static bool
 note_entry(struct order *o, fm_sw sw, uint32_t lid, uint8_t was)
 {
-	return !reconfig_is_owned(o->c->fab, lid) ||
+	bool matters = reconfig_is_owned(o->c->fab, lid) ||
+	    (o->c->n_vls == 1 && o->p->tables->t.lft[sw][lid] != FM_PORT_NONE);
+
+	return !matters ||
 	    fm_vec_push(&o->entries, ((struct plan_entry){ sw, (uint16_t)lid, was }));
 }
 
@@ -155,14 +159,24 @@ insert_new(struct order *o)
 	return rc;
 }
 
-/* Is the LID that of a switch without hosts? */
+/* Is the LID that of a switch without hosts, or nobody's? */
 static bool
 is_spare(const struct order *o, uint16_t lid)
 {
 	const struct fm_fabric *fab = o->c->fab;
 
+	if (!reconfig_is_owned(fab, lid))
+		return true;
 	return fab->end_kind[fab->lid_end[lid]] == FM_END_SWITCH &&
 	    !o->c->sends[fab->end_sw[fab->lid_end[lid]]];
+}
+
+/* Nobody has paths to lose: it is emptied first. */
+static void
+drain_absent(struct reconfig *c, uint16_t lid)
+{
+	c->mark[lid] = ANY_ORDER;
+	c->rules[lid] = TRANSITION_DRAIN;
 }
 
 /* A rule for each LID, or for those that are spare, or for the others.  False: out of memory. */
@@ -180,7 +194,10 @@ find_rules(struct order *o, bool spare, bool others)
 			continue;
 		c->rules[lid] = 0;
 		rc = try_rules(o, at, end);
-		c->n_conflicting += rc == DEPEND_CYCLE;
+		if (rc == DEPEND_CYCLE && !reconfig_is_owned(c->fab, lid))
+			drain_absent(c, lid);
+		else
+			c->n_conflicting += rc == DEPEND_CYCLE;
 	}
 	return rc <= DEPEND_CYCLE;
 }

@@ -14,10 +14,10 @@
 /* The rows of a plan, with empty entries for switches and LIDs that have come since; *padding: what
  * they need.  NULL: out of memory. */
 static uint8_t **
-pad_rows(const struct plan *of, const struct fm_fabric *fab, uint8_t **padding)
+pad_rows(const struct plan *of, const struct fm_fabric *fab, uint32_t size, uint8_t **padding)
 {
 	const struct fm_tables *t = &of->tables->t;
-	uint32_t n_was = of->snap->fab.n_switches, size = fab->max_lid + 1u;
+	uint32_t n_was = of->snap->fab.n_switches;
 	uint32_t n_short = t->lft_stride < size ? fab->n_switches : 1;
 	uint8_t **rows = malloc((fab->n_switches + 1u) * sizeof(*rows));
 
@@ -46,9 +46,9 @@ has_sender(const struct fm_fabric *fab, fm_sw sw)
 	return false;
 }
 
-/* From a switch whose ends do not answer, to a LID; what would close a cycle is left out. */
+/* From a switch to a LID; what would close a cycle is left out. */
 static bool
-follow_silent(struct depend *g, uint8_t *const *rows, fm_sw sw, uint16_t lid)
+follow_one(struct depend *g, uint8_t *const *rows, fm_sw sw, uint16_t lid)
 {
 	uint32_t in = FM_NONE, out;
 
@@ -64,6 +64,7 @@ follow_silent(struct depend *g, uint8_t *const *rows, fm_sw sw, uint16_t lid)
 	return true;
 }
 
+/* Whose ends do not answer sends all the same. */
 static bool
 add_silent(const struct reconfig *c, struct depend *g, uint8_t *const *rows)
 {
@@ -71,23 +72,43 @@ add_silent(const struct reconfig *c, struct depend *g, uint8_t *const *rows)
 		for (uint32_t lid = 1;
 		     c->sends[sw] && !has_sender(c->fab, sw) && lid <= c->fab->max_lid; lid++)
 			if (reconfig_is_owned(c->fab, lid) &&
-			    !follow_silent(g, rows, sw, (uint16_t)lid))
+			    !follow_one(g, rows, sw, (uint16_t)lid))
 				return false;
+	return true;
+}
+
+/* Whoever has not noticed that a LID has gone sends to it all the same (linger.h). */
+static bool
+add_absent(const struct reconfig *c, struct depend *g, uint8_t *const *rows, const struct plan *p,
+    uint32_t n_lids)
+{
+	for (size_t i = 0; i < p->absent.n; i++) {
+		uint16_t lid = p->absent.item[i].lid;
+
+		for (fm_sw sw = 0; lid < n_lids && sw < g->n_switches; sw++)
+			if (c->sends[sw] && !reconfig_is_owned(c->fab, lid) &&
+			    !follow_one(g, rows, sw, lid))
+				return false;
+	}
 	return true;
 }
 
 /* In one VL. */
 static struct depend *
-follow_entries(const struct reconfig *c, struct router *r, const struct plan *of)
+follow_entries(
+    const struct reconfig *c, struct router *r, const struct plan *of, const struct plan *p)
 {
-	uint8_t *padding, **rows = pad_rows(of, c->fab, &padding);
+	uint32_t n = (p->top_lid > c->fab->max_lid ? p->top_lid : c->fab->max_lid) + 1u;
+	uint8_t *padding, **rows = pad_rows(of, c->fab, n, &padding);
 	struct depend *g = NULL;
 
 	if (rows != NULL) {
-		struct fm_tables t = { .lft = rows, .lft_stride = c->fab->max_lid + 1u };
+		struct fm_tables t = { .lft = rows, .lft_stride = n };
 
 		g = depend_build(c->fab, c->fab, &t, NULL, c->model, r->workers);
-		if (g != NULL && !add_silent(c, g, rows)) {
+		if (g != NULL && !g->cyclic &&
+		    !(add_silent(c, g, rows) && add_absent(c, g, rows, of, n) &&
+			add_absent(c, g, rows, p, n))) {
 			depend_free(g);
 			g = NULL;
 		}
@@ -126,7 +147,7 @@ reconfig_build(struct reconfig *c, struct router *r, const struct plan *of, cons
 		g = depend_build(
 		    graph, c->fab, &of->tables->t, r->repair->lost, c->model, r->workers);
 	else if (c->n_vls == 1)
-		g = follow_entries(c, r, of);
+		g = follow_entries(c, r, of, p);
 	else
 		g = follow_lids(c, of == p ? DEPS_NEW : DEPS_OLD);
 	if (g != NULL && depend_allow_levels(g, graph))
