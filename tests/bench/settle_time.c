@@ -16,7 +16,11 @@
  *		or had nothing to do but to wait for packets to be gone
  *	sweeps	that ended, of them those that were broken off, that failed
  *
- * A line a seed, and the median and the worst of all.  FMD_SETTLE_LOG=1 prints what fmd logs;
+ *	hole	of a fading switch: for how long packets between two of 300 pairs of hosts were lost
+ *
+ * A line a seed, and the median and the worst of all.  FMD_SETTLE_FADE=MS: no host is
+ * absent, and in place of the events a switch without hosts loses its cables, one each MS.
+ * FMD_SETTLE_LOG=1 prints what fmd logs;
  * FMD_SETTLE_SEED=N plays that seed alone; FMD_SETTLE_TIMEOUT=MS is how long an answer is waited
  * for, 200 if not given, four times; with FMD_SETTLE_CABLES=1 no switch reboots (so that
  * nothing is silent: writing alone is seen).  Links take 20 ms to come up.
@@ -40,6 +44,7 @@
 #define QUIET_NS (45000 * NS_PER_MS)
 #define EVENTS_MAX 400
 #define SEEDS_MAX 400
+#define PAIRS 300
 
 extern const struct fm_engine fattree_LTX_fm_engine, updn_LTX_fm_engine, dfsssp_LTX_fm_engine,
     lash_LTX_fm_engine, nue_LTX_fm_engine, minhop_LTX_fm_engine, torus2qos_LTX_fm_engine;
@@ -53,8 +58,13 @@ struct arrival {
 	int64_t at_ns; /* its link is up; -1: it is ACTIVE */
 };
 
+struct pair {
+	uint32_t from, to; /* hosts */
+	int64_t since_ns;  /* packets do not arrive; 0: they do */
+};
+
 struct result {
-	double settled_s, host_s, host_median_s, reading_s, plan_s, wait_s, writing_s;
+	double settled_s, host_s, host_median_s, hole_s, reading_s, plan_s, wait_s, writing_s;
 	unsigned n_sweeps, n_broken_off, n_failed;
 	char wrong[256];
 };
@@ -68,6 +78,8 @@ static struct arrival arrivals[EVENTS_MAX];
 static unsigned n_arrivals;
 static double host_s[EVENTS_MAX];
 static unsigned n_hosts;
+static struct pair pairs[PAIRS];
+static unsigned n_pairs;
 static int64_t last_set_ns, plan_ns, timer_ns;
 static bool plan_is_made;
 static uint32_t n_reports;
@@ -200,20 +212,40 @@ happen(void)
 
 /* ------------------------------------------------------------------- time */
 
+static bool
+arrives(uint32_t from, uint32_t to)
+{
+	struct wire_port_info its;
+	struct sim_way way;
+
+	sim_port_info(rig.sim, to, 1, &its);
+	return its.lid != 0 && sim_walk(rig.sim, (struct sim_place){ from, 1 }, its.lid, &way) &&
+	    way.at.node == to;
+}
+
 /* Do packets get there from us, and back? */
 static bool
 is_reached(uint32_t node)
 {
-	struct wire_port_info ours, its;
-	struct sim_way way;
+	return arrives(rig.place, node) && arrives(node, rig.place);
+}
 
-	sim_port_info(rig.sim, rig.place, rig.port, &ours);
-	sim_port_info(rig.sim, node, 1, &its);
-	return its.lid != 0 &&
-	    sim_walk(rig.sim, (struct sim_place){ rig.place, (uint8_t)rig.port }, its.lid, &way) &&
-	    way.at.node == node &&
-	    sim_walk(rig.sim, (struct sim_place){ node, 1 }, ours.lid, &way) &&
-	    way.at.node == rig.place;
+static void
+look_at_pairs(void)
+{
+	int64_t ns = sim_now_ns(rig.sim);
+
+	for (unsigned i = 0; i < n_pairs; i++) {
+		struct pair *p = &pairs[i];
+		bool is_whole = arrives(p->from, p->to);
+
+		if (is_whole)
+			p->since_ns = 0;
+		else if (p->since_ns == 0)
+			p->since_ns = ns;
+		else if ((double)(ns - p->since_ns) / 1e9 > now->hole_s)
+			now->hole_s = (double)(ns - p->since_ns) / 1e9;
+	}
 }
 
 static void
@@ -305,6 +337,7 @@ pump(int64_t until_ns)
 		sweeper_step(rig.sweeper);
 		look_at_report();
 		look_at_arrivals();
+		look_at_pairs();
 		due = sweeper_due_ns(rig.sweeper);
 		stop = earliest(earliest(until_ns, timer_ns), earliest(due, plan_ns));
 		if (!sweeper_idle(rig.sweeper) && txn_outstanding(rig.txn) == 0 &&
@@ -361,7 +394,8 @@ start(const struct fm_engine *engine, const char *words, uint64_t seed)
 	plan_is_made = false;
 	plan_ns = INT64_MAX;
 	timer_ns = INT64_MAX;
-	for (uint32_t i = 0; i < rig.nl.n_nodes / 16; i++) {
+	n_pairs = 0;
+	for (uint32_t i = 0; getenv("FMD_SETTLE_FADE") == NULL && i < rig.nl.n_nodes / 16; i++) {
 		absent[n_absent] = some_host();
 		sim_unlink(rig.sim, absent[n_absent++], 1);
 	}
@@ -372,17 +406,36 @@ start(const struct fm_engine *engine, const char *words, uint64_t seed)
 	sweeper_request(rig.sweeper, SWEEP_HEAVY, "start");
 }
 
-static void
-play(const struct fm_engine *engine, const char *words, uint64_t seed, unsigned n_events,
-    struct result *r)
+/* All cables of a switch without hosts, one each so many ms; when the last has gone. */
+static int64_t
+fade(int64_t ms)
 {
-	int64_t at[EVENTS_MAX], last, end;
+	uint32_t sw;
+	bool has_host;
 
-	*r = (struct result){ 0 };
-	now = r;
-	start(engine, words, seed);
-	pump(sim_now_ns(rig.sim) + 12000 * NS_PER_MS);
-	*r = (struct result){ 0 };
+	do {
+		sw = some_switch();
+		has_host = false;
+		for (unsigned p = 1; p <= rig.nl.nodes[sw].n_ports; p++)
+			has_host = has_host ||
+			    (is_cabled(sw, p) &&
+				!rig_is_switch(&rig, netlist_port(&rig.nl, sw, p)->peer_node));
+	} while (has_host);
+	for (unsigned p = 1; p <= rig.nl.nodes[sw].n_ports; p++) {
+		if (!is_cabled(sw, p))
+			continue;
+		sim_unlink(rig.sim, sw, p);
+		pump(sim_now_ns(rig.sim) + ms * NS_PER_MS);
+	}
+	return sim_now_ns(rig.sim);
+}
+
+/* Random ones; when the last has happened. */
+static int64_t
+storm(unsigned n_events)
+{
+	int64_t at[EVENTS_MAX], last = sim_now_ns(rig.sim);
+
 	for (unsigned i = 0; i < n_events; i++)
 		at[i] = sim_now_ns(rig.sim) + (int64_t)(fm_rng_unit(&rng) * (double)STORM_NS);
 	for (unsigned i = 0; i < n_events; i++) { /* the next one */
@@ -396,7 +449,25 @@ play(const struct fm_engine *engine, const char *words, uint64_t seed, unsigned 
 		pump(last);
 		happen();
 	}
-	last = sim_now_ns(rig.sim);
+	return sim_now_ns(rig.sim);
+}
+
+static void
+play(const struct fm_engine *engine, const char *words, uint64_t seed, unsigned n_events,
+    struct result *r)
+{
+	const char *ms = getenv("FMD_SETTLE_FADE");
+	int64_t last, end;
+
+	*r = (struct result){ 0 };
+	now = r;
+	start(engine, words, seed);
+	pump(sim_now_ns(rig.sim) + 12000 * NS_PER_MS);
+	*r = (struct result){ 0 };
+	if (ms != NULL)
+		for (n_pairs = 0; n_pairs < PAIRS; n_pairs++)
+			pairs[n_pairs] = (struct pair){ some_host(), some_host(), 0 };
+	last = ms != NULL ? fade(strtol(ms, NULL, 10)) : storm(n_events);
 	end = last + QUIET_NS;
 	pump(end);
 	r->settled_s = last_set_ns > last ? (double)(last_set_ns - last) / 1e9 : 0;
@@ -432,19 +503,22 @@ START_TEST(all_seeds)
 	static struct result r[SEEDS_MAX];
 	const char *one = getenv("FMD_SETTLE_SEED");
 
-	printf("seed settled   host  median  reading  plans  writing  waiting  sweeps  broken  "
-	       "failed\n");
+	printf(
+	    "seed settled   hole   host  median  reading  plans  writing  waiting  sweeps  broken  "
+	    "failed\n");
 	for (unsigned i = 0; i < n_seeds; i++) {
 		uint64_t seed = one != NULL ? strtoull(one, NULL, 10) : i + 1u;
 
 		play(engine, words, seed, n_events, &r[i]);
-		printf("%4" PRIu64 " %7.2f %6.2f %7.2f %8.2f %6.2f %8.2f %8.2f %7u %8u %7u  %s\n",
-		    seed, r[i].settled_s, r[i].host_s, r[i].host_median_s, r[i].reading_s,
-		    r[i].plan_s, r[i].writing_s, r[i].wait_s, r[i].n_sweeps, r[i].n_broken_off,
-		    r[i].n_failed, r[i].wrong);
+		printf("%4" PRIu64
+		       " %7.2f %6.2f %6.2f %7.2f %8.2f %6.2f %8.2f %8.2f %7u %8u %7u  %s\n",
+		    seed, r[i].settled_s, r[i].hole_s, r[i].host_s, r[i].host_median_s,
+		    r[i].reading_s, r[i].plan_s, r[i].writing_s, r[i].wait_s, r[i].n_sweeps,
+		    r[i].n_broken_off, r[i].n_failed, r[i].wrong);
 		fflush(stdout);
 	}
 	summarize("settled", r, n_seeds, offsetof(struct result, settled_s));
+	summarize("hole", r, n_seeds, offsetof(struct result, hole_s));
 	summarize("host, worst", r, n_seeds, offsetof(struct result, host_s));
 	summarize("host, median", r, n_seeds, offsetof(struct result, host_median_s));
 }
