@@ -121,8 +121,9 @@ struct sweep_writing {
 	FM_VEC(struct plan_installed) unwritten;
 	enum sweep_writes ends;
 	enum sweep_cold cold;
-	struct plan *from;     /* next was ordered from it; NULL: from none */
-	unsigned n_broken_off; /* sweeps in a row in which writing was broken off */
+	struct plan *from; /* next was ordered from it; NULL: from none */
+	/* the first of the sweeps in a row in which writing was broken off ended; 0: none was */
+	int64_t broken_off_ns;
 	/* Sweeps in a row that failed as switches did not say what they hold; as they held older
 	 * entries when others were to be filled */
 	unsigned n_owed, n_short;

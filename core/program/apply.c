@@ -497,7 +497,10 @@ make_older(struct sweeper *s, bool half_way)
 static void
 take_up(struct sweeper *s, const struct transition *t, bool half_way)
 {
-	s->writing.n_broken_off = sweeper_breaks_off(s) ? s->writing.n_broken_off + 1 : 0;
+	if (!sweeper_breaks_off(s))
+		s->writing.broken_off_ns = 0;
+	else if (s->writing.broken_off_ns == 0)
+		s->writing.broken_off_ns = s->p.transport->ops->now_ns(s->p.transport);
 	s->telling.held_for_sls = s->writing.ends == WRITES_HOLD;
 	s->telling.n_untold = s->writing.n_short = 0;
 	make_older(s, half_way);

@@ -13,7 +13,8 @@
 #include "core/program/apply_internal.h"
 #include "core/transition/reconfig.h"
 
-#define BREAKS_MAX 3 /* times in a row that writing is broken off, or a sweep fails to ask again */
+#define BREAKS_MAX 3  /* times in a row that a sweep fails to ask again */
+#define BREAK_LIVES 2 /* packet life times for which writing is broken off again and again */
 
 /* When the packets of the tables that have been written over are gone.  While packets of
  * older ones were under way the first stage of the plan is written so that only those matter
@@ -46,13 +47,17 @@ is_over(struct sweeper *s)
 }
 
 /* Nothing is on its way, and what each switch holds is known: something else that has
- * changed need not wait for the rest.  Not for ever: what waits has to be written, too. */
+ * changed need not wait for the rest, as each cable of a switch whose cables go one after the
+ * other.  Not for ever: what waits has to be written, too. */
 static bool
 may_break_off(const struct sweeper *s)
 {
+	int64_t now_ns = s->p.transport->ops->now_ns(s->p.transport);
+	int64_t most_ns = BREAK_LIVES * s->set.transition.packet_life_ms * 1000000;
+
 	return (s->run.wanted >= SWEEP_NAMED || s->reading.doubted.n > 0) && !s->set.dry_run &&
-	    s->writing.n_broken_off < BREAKS_MAX && s->plan != NULL && s->plan->tables != NULL &&
-	    reconfig_may_interrupt(s->plan, s->next);
+	    (s->writing.broken_off_ns == 0 || now_ns < s->writing.broken_off_ns + most_ns) &&
+	    s->plan != NULL && s->plan->tables != NULL && reconfig_may_interrupt(s->plan, s->next);
 }
 
 bool

@@ -292,5 +292,6 @@ program_forget(struct sweeper *s)
 		forget_node(inv_node(&s->inv, i), s->rule.others == OTHERS_RULED);
 	s->writing.held.n = s->writing.silent.n = s->writing.unwritten.n = 0;
 	s->telling.held_for_sls = false;
-	s->writing.n_broken_off = s->telling.n_untold = s->writing.n_owed = s->writing.n_short = 0;
+	s->telling.n_untold = s->writing.n_owed = s->writing.n_short = 0;
+	s->writing.broken_off_ns = 0;
 }
