@@ -51,20 +51,22 @@ struct fm_own_engine {
 	fm_mcast_tree_fn *mcast_tree; /* with FM_PROVIDES_MCAST */
 };
 
-/* FM_OWN_ENGINE(minhop, NULL, .summary = "...", ...): as FM_ENGINE(), with a tree. */
+/* FM_OWN_ENGINE(minhop, NULL, .summary = "...", ...): as FM_ENGINE(), with a tree.  The symbol is
+ * of the whole, whose first member is what others look for behind it. */
 #define FM_OWN_ENGINE(id, tree, ...) \
-	static const struct fm_own_engine id##_own \
-	    __attribute__((used)) = { .engine = { .magic = FM_ABI_MAGIC, \
-					  .abi_major = FM_ABI_MAJOR, \
-					  .abi_minor = FM_ABI_MINOR, \
-					  .size = sizeof(struct fm_own_engine), \
-					  .option_row_size = sizeof(struct fm_option), \
-					  .name = #id, \
-					  __VA_ARGS__ }, \
-		    .layout = FM_OWN_LAYOUT, \
-		    .mcast_tree = (tree) }; \
-	extern const struct fm_engine id##_LTX_fm_engine \
-	    __attribute__((visibility("default"), alias(#id "_own")))
+	extern __attribute__((visibility("default"))) \
+	const struct fm_own_engine id##_LTX_fm_engine; \
+	const struct fm_own_engine id##_LTX_fm_engine = { \
+		.engine = { .magic = FM_ABI_MAGIC, \
+		    .abi_major = FM_ABI_MAJOR, \
+		    .abi_minor = FM_ABI_MINOR, \
+		    .size = sizeof(struct fm_own_engine), \
+		    .option_row_size = sizeof(struct fm_option), \
+		    .name = #id, \
+		    __VA_ARGS__ }, \
+		.layout = FM_OWN_LAYOUT, \
+		.mcast_tree = (tree) \
+	}
 
 /* The tree of an engine, NULL: it has none. */
 static inline fm_mcast_tree_fn *
