@@ -122,7 +122,7 @@ struct sweep_writing {
 	enum sweep_writes ends;
 	enum sweep_cold cold;
 	struct plan *from; /* next was ordered from it; NULL: from none */
-	/* the first of the sweeps in a row in which writing was broken off ended; 0: none was */
+	/* When the first of the sweeps in a row that broke writing off ended; 0: none did */
 	int64_t broken_off_ns;
 	/* Sweeps in a row that failed as switches did not say what they hold; as they held older
 	 * entries when others were to be filled */
