@@ -278,7 +278,10 @@ note_todo(struct sweeper *s, enum sweep_outcome outcome)
 	snprintf(before, sizeof(before), "%s", failed);
 	todo_scan(s, ours);
 	r->failed_again = s->todo->n_of[TODO_FAILED] > 0 && strcmp(before, failed) == 0;
-	doubt_nothing(s); /* what is still in doubt is on the list, and waits for its turn */
+	/* what is still in doubt is on the list, and waits for its turn; but for what a sweep is
+	 * wanted for already, as traps have named it meanwhile */
+	if (s->run.wanted != SWEEP_NAMED)
+		doubt_nothing(s);
 	r->n_troubles = todo_n_waiting(s->todo);
 	r->n_duplicates = s->todo->n_of[TODO_TWIN_GUID];
 	r->n_loops = s->todo->n_of[TODO_LOOP];

@@ -22,6 +22,7 @@ extern const struct fm_engine fattree_LTX_fm_engine;
 #define IN_THE_SWEEP_NS (2 * NS_PER_MS)
 #define LAST_SET_MS 150
 #define HOLE_MS 300
+#define FADING_HOLE_MS 3500 /* after the last cable */
 
 static struct rig rig;
 static int64_t last_lft_ns; /* the last Set of a forwarding block that a switch has answered */
@@ -180,6 +181,23 @@ START_TEST(a_spine_that_loses_all_its_cables)
 }
 END_TEST
 
+static const int64_t gaps_ms[] = { 5, 20, 50 };
+
+/* Each trap finds fmd at something else: writing the spine, which does not answer any more. */
+START_TEST(a_spine_that_loses_its_cables_one_after_the_other)
+{
+	uint32_t spine = find("spine-5");
+	double ms;
+
+	for (unsigned p = 1; p <= N_LEAVES; p++) {
+		sim_unlink(rig.sim, spine, p);
+		go_on(gaps_ms[_i] * NS_PER_MS);
+	}
+	ms = hole_ms();
+	ck_assert_msg(ms <= FADING_HOLE_MS, "packets have no way for %.1f ms", ms);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -190,6 +208,8 @@ main(void)
 	tcase_add_loop_test(
 	    t, a_cable_is_lost_beside_silent_nodes, 0, sizeof(scenes) / sizeof(scenes[0]));
 	tcase_add_test(t, a_spine_that_loses_all_its_cables);
+	tcase_add_loop_test(t, a_spine_that_loses_its_cables_one_after_the_other, 0,
+	    sizeof(gaps_ms) / sizeof(gaps_ms[0]));
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
