@@ -68,10 +68,9 @@ ask_set_aside(struct sweeper *s)
 	txn_set_aside(s->p.txn, on_end, is_set_aside);
 }
 
-/* Are packets lost by chance, so that silence proves little?  Retries that
- * were of use tell. */
-static bool
-is_lossy(const struct sweeper *s)
+/* Retries that were of use tell. */
+bool
+ask_is_lossy(const struct sweeper *s)
 {
 	const struct txn_counts *now = txn_counts(s->p.txn), *was = &s->run.counts_at_start;
 
@@ -99,7 +98,7 @@ is_worth_another(struct sweeper *s, struct ask *a)
 		return false;
 	if (a->at_node && n->n_unheard < UINT8_MAX)
 		n->n_unheard++;
-	return (is_early(s, a) || (is_lossy(s) && a->n_tries < TRIES_MAX)) &&
+	return (is_early(s, a) || (ask_is_lossy(s) && a->n_tries < TRIES_MAX)) &&
 	    (n == NULL || n->n_unheard <= UNHEARD_MAX);
 }
 

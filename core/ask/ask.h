@@ -63,6 +63,8 @@ void ask_get(
 /* Send a Set, unless this is a dry run: then it is counted, and done is not called. */
 void ask_set(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier,
     const uint8_t *data, ask_done done);
+/* Are packets lost by chance in this sweep, so that silence proves little? */
+bool ask_is_lossy(const struct sweeper *s);
 /* To the node itself: false when it has no route or is quiet (nothing is sent, a released). */
 bool ask_get_at(struct ask *a, uint16_t attr, uint32_t modifier, ask_done done);
 bool ask_set_at(

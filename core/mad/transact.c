@@ -47,7 +47,7 @@ struct txn_engine {
 	struct txn_limits limits;
 	uint64_t m_key;
 	unsigned n_outstanding;
-	bool closing, held;
+	bool closing, held, impatient;
 
 	struct flight flight;	  /* on the wire */
 	struct requests again;	  /* lost, to be sent again before anything new */
@@ -254,7 +254,8 @@ static void
 end_try(struct txn_engine *e, struct request *r)
 {
 	flight_remove(&e->flight, r);
-	if (has_tries_left(e, r) && !r->node->is_given_up) {
+	if (has_tries_left(e, r) && !r->node->is_given_up &&
+	    !(e->impatient && r->method == WIRE_SET)) {
 		nodes_step_aside(&e->nodes, r);
 		r->place = AGAIN;
 		TAILQ_INSERT_TAIL(&e->again, r, in);
@@ -542,6 +543,12 @@ txn_set_aside(struct txn_engine *e, txn_done done, bool (*is_meant)(const void *
 	for (int i = 0; i < FLIGHT_LISTS; i++)
 		set_aside_of(e, &e->flight.tries[i], true, done, is_meant);
 	set_aside_of(e, &e->again, true, done, is_meant);
+}
+
+void
+txn_impatient(struct txn_engine *e, bool on)
+{
+	e->impatient = on;
 }
 
 void

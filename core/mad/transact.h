@@ -111,6 +111,10 @@ void txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method
  * their present try has run out. */
 void txn_give_up(struct txn_engine *e, uint64_t node_key);
 
+/* While it is on, a Set whose try has had no answer ends with TXN_TIMEOUT: the caller has something
+ * else to do, and will look what came of it. */
+void txn_impatient(struct txn_engine *e, bool on);
+
 /* Of the requests with this callback those that are meant go on aside (smp_route.aside).
  * O(requests that are outstanding + nodes). */
 void txn_set_aside(struct txn_engine *e, txn_done done, bool (*is_meant)(const void *arg));

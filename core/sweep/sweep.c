@@ -624,6 +624,9 @@ void
 sweeper_step(struct sweeper *s)
 {
 	stop_waiting_in_vain(s);
+	/* What is lost may be more of a switch that is being written and does not answer. */
+	txn_impatient(s->p.txn,
+	    s->run.phase == PHASE_TABLES && s->run.wanted >= SWEEP_NAMED && !ask_is_lossy(s));
 	sms_step(s);
 	for (;;) {
 		if (s->run.routing) {
