@@ -95,7 +95,7 @@ blob_fini(struct blob *b)
 }
 
 static uint64_t
-put(struct blob *b, const void *data, size_t n)
+append_bytes(struct blob *b, const void *data, size_t n)
 {
 	uint64_t at = b->used;
 
@@ -119,13 +119,13 @@ blob_put(struct blob *b, const void *data, size_t n)
 	b->failed |= aligned > ROOM;
 	if (!b->failed)
 		b->used = aligned;
-	return put(b, data, n);
+	return append_bytes(b, data, n);
 }
 
 uint64_t
 blob_put_text(struct blob *b, const char *text)
 {
-	return put(b, text, strlen(text) + 1);
+	return append_bytes(b, text, strlen(text) + 1);
 }
 
 static void

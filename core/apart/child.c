@@ -261,7 +261,7 @@ log_line(const char *name, const void *packet, size_t n)
 
 /* Until the socket has something, at most LOOK_MS. */
 static void
-look(const struct child *c, int64_t until_ms)
+poll_socket(const struct child *c, int64_t until_ms)
 {
 	struct pollfd p = { .fd = c->socket, .events = POLLIN };
 	int64_t left = until_ms - child_now_ms();
@@ -294,7 +294,7 @@ child_await(struct child *c, const struct child_wait *wait, void *to, size_t *n)
 				return CHILD_CANCELLED;
 			if (child_now_ms() >= wait->until_ms)
 				return CHILD_SILENT;
-			look(c, wait->until_ms);
+			poll_socket(c, wait->until_ms);
 		}
 	}
 }

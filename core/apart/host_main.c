@@ -51,7 +51,7 @@ struct served {
 };
 
 static void
-say(const void *packet, size_t n)
+send_packet(const void *packet, size_t n)
 {
 	if (write(WIRE_SOCKET, packet, n) != (ssize_t)n)
 		_exit(0); /* fmd is gone, or does not want to know */
@@ -63,7 +63,7 @@ say_line(enum wire_kind kind, int level, const char *text)
 	struct wire_line line = { .kind = kind, .level = level };
 
 	snprintf(line.text, sizeof(line.text), "%s", text);
-	say(&line, sizeof(line));
+	send_packet(&line, sizeof(line));
 }
 
 static void
@@ -102,7 +102,7 @@ describe(const struct fm_engine *e, const char *path)
 	struct fm_error err;
 
 	if (n > 0) {
-		say(&packet, sizeof(packet.kind) + n);
+		send_packet(&packet, sizeof(packet.kind) + n);
 		return;
 	}
 	fm_fail(&err, FM_E_CONFIG, "%s: what it says of itself takes more than %zu bytes", path,
@@ -247,7 +247,7 @@ serve_call(const struct served *s, const struct wire_call *call, const int fds[2
 	if (input == NULL) {
 		answer.rc = fm_fail(&answer.why, FM_E_RESOURCE,
 		    "out of memory for the tables: engine_memory would have to be larger");
-		say(&answer, sizeof(answer));
+		send_packet(&answer, sizeof(answer));
 		return;
 	}
 	memcpy(&t, input + call->tables, sizeof(t));
@@ -260,7 +260,7 @@ serve_call(const struct served *s, const struct wire_call *call, const int fds[2
 	used = route_host_used(s->host);
 	answer.main_bytes = used.main_bytes;
 	answer.worker_bytes = used.worker_bytes;
-	say(&answer, sizeof(answer));
+	send_packet(&answer, sizeof(answer));
 }
 
 /* ------------------------------------------------------------------ warming */

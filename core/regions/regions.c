@@ -328,7 +328,7 @@ resolve_region(struct resolve *r, uint16_t region)
 
 /* Remarks are news only when they are other ones than last time. */
 static void
-say(const struct resolve *r)
+log_new_remarks(const struct resolve *r)
 {
 	uint64_t h = 0;
 
@@ -363,7 +363,7 @@ resolve(const struct region_set *set, const struct snapshot *snap, enum care car
 	for (uint32_t i = 0; rc == 0 && care != LIVE && i < set->n_regions; i++)
 		rc = check_options(&r, &set->region[i].chain);
 	if (rc == 0)
-		say(&r);
+		log_new_remarks(&r);
 	fm_vec_fini(&r.remarks);
 	fm_vec_fini(&r.seen);
 	fm_arena_fini(&mem);

@@ -273,7 +273,7 @@ begin(struct layering *k)
 
 /* Nothing is ever taken out, so what is refused now is refused for good. */
 static inline bool
-take(struct fm_channels *g, fm_arc a, fm_arc b)
+insert_or_bar(struct fm_channels *g, fm_arc a, fm_arc b)
 {
 	if (b == FM_NONE || fm_channels_insert(g, a, b) != FM_CHANNEL_REFUSED)
 		return true;
@@ -298,8 +298,9 @@ take_path(struct layering *k, struct fm_channels *g, const uint8_t *step, fm_sw 
 		fm_arc a = arcs->first[k->stack[n]] + step[k->stack[n]];
 
 		k->state[k->stack[n]] =
-		    k->state[arcs->to[a]] == REFUSED || !take(g, a, arc_after(k, step, a)) ? REFUSED
-											   : TAKEN;
+		    k->state[arcs->to[a]] == REFUSED || !insert_or_bar(g, a, arc_after(k, step, a))
+		    ? REFUSED
+		    : TAKEN;
 	}
 	return k->state[s] != REFUSED;
 }
@@ -466,7 +467,7 @@ too_many(const struct layering *k, unsigned allowed, struct fm_error *err)
 }
 
 static void
-settle(struct layering *k)
+clear_done_marks(struct layering *k)
 {
 	size_t n_sw = k->fab->n_switches, rows = k->plan->paired ? n_sw : k->f->n_trees;
 
@@ -708,7 +709,7 @@ fm_layers_build(const struct fm_host *host, const struct fm_fabric *fab,
 		return rc;
 	if (fm_first_lane(out) + out->n > allowed || k.n_left > 0)
 		return too_many(&k, allowed, err);
-	settle(&k);
+	clear_done_marks(&k);
 	if (plan->even && out->n > 1 && (rc = make_even(&k, err)) != 0)
 		return rc;
 	if (plan->balance && out->layer != NULL && out->dimensions == NULL)

@@ -54,7 +54,7 @@ struct reach {
 
 /* Words for results, zeroed. */
 static void *
-take(struct reach *r, struct acc *a, unsigned worker, size_t words)
+take_words(struct reach *r, struct acc *a, unsigned worker, size_t words)
 {
 	const struct fm_host *host = r->ft->host;
 	uint64_t *at;
@@ -191,7 +191,7 @@ finish(struct reach *r, struct acc *a, unsigned worker, struct ft_layers *out, s
 		words += (size_t)(row->to - row->from);
 	}
 	words += all != NULL ? (size_t)(seen->to - seen->from) : 0;
-	at = take(r, a, worker, words + n_layers * sizeof(struct ft_set) / sizeof(*at));
+	at = take_words(r, a, worker, words + n_layers * sizeof(struct ft_set) / sizeof(*at));
 	if (at == NULL)
 		return;
 	out->present = a->present;
@@ -291,7 +291,7 @@ reach_near(void *arg, uint32_t s, unsigned worker)
 		return;
 	row = &a->row[r->hops];
 	meet(r, s, row);
-	if (row->to == 0 || (at = take(r, a, worker, (size_t)(row->to - row->from))) == NULL)
+	if (row->to == 0 || (at = take_words(r, a, worker, (size_t)(row->to - row->from))) == NULL)
 		return;
 	r->ft->down[s].layer[r->hops] = move_row(row, at);
 	r->met[s] = true;

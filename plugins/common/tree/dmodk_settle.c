@@ -89,7 +89,7 @@ settle_lid(struct fm_dmodk_routes *ft, fm_sw sw, uint16_t lid, uint32_t *load)
 
 /* Those whose path is whole, or the others. */
 static void
-settle(struct fm_dmodk_routes *ft, bool whole, uint32_t *load)
+settle_columns(struct fm_dmodk_routes *ft, bool whole, uint32_t *load)
 {
 	const struct fm_fabric *fab = ft->fab;
 
@@ -120,7 +120,7 @@ ft_settle(struct fm_dmodk_routes *ft, struct fm_error *err)
 	ft->moved = ft_alloc(ft, ft->n_lids, sizeof(*ft->moved));
 	if (load == NULL || ft->moved == NULL)
 		return ft_out_of_memory(ft, err);
-	settle(ft, true, load);
-	settle(ft, false, load);
+	settle_columns(ft, true, load);
+	settle_columns(ft, false, load);
 	return 0;
 }
