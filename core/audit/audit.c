@@ -34,7 +34,7 @@ struct audit {
 	uint32_t again;	  /* slot of the first node to be read again; INV_NONE: none */
 	struct place next;
 	struct place resume;	 /* ONE_TABLE: where the turn goes on */
-	FM_VEC(uint32_t) tables; /* to be read so: slots, some perhaps twice */
+	FM_VEC(uint32_t) tables; /* to be read so: slots, each once */
 	uint32_t under_way;
 	int64_t every_ms; /* the turn of now: conf_sweep.audit_ms when it began */
 	/* When those under way were asked: number of the last sweep, Sets of what is written
@@ -191,7 +191,9 @@ note_difference(struct audit *a, const struct ask *q)
 	read_again(a, q->node);
 }
 
-/* The rest of a node that does not answer is left out; that it is silent a sweep finds. */
+/* The rest of a node that does not answer is left out; that it is silent a sweep finds.  One whose
+ * table is to be read at once is asked again, until it answers or a sweep has found it silent: no
+ * turn may come that reads it. */
 static void
 note_silence(struct sweeper *s, const struct ask *q)
 {
@@ -199,6 +201,8 @@ note_silence(struct sweeper *s, const struct ask *q)
 
 	a->now.n_unanswered++;
 	txn_give_up(s->p.txn, inv_node(&s->inv, q->node)->guid);
+	if (a->pace == ONE_TABLE)
+		audit_table(s, q->node);
 	if (a->next.slot == q->node)
 		a->next = (struct place){ .slot = q->node + 1 };
 }
@@ -438,7 +442,12 @@ audit_due_ms(const struct sweeper *s)
 void
 audit_table(struct sweeper *s, uint32_t slot)
 {
-	(void)fm_vec_push(&s->audit->tables, slot); /* else the next turn finds it */
+	struct audit *a = s->audit;
+
+	for (size_t i = 0; i < a->tables.n; i++)
+		if (a->tables.item[i] == slot)
+			return;
+	(void)fm_vec_push(&a->tables, slot); /* else the next turn finds it */
 }
 
 uint64_t

@@ -11,7 +11,8 @@
  *	one table	the forwarding table of a switch is read at once, with audit_ms 0, too:
  *			when one that lost its power has been written, for it counts as empty and
  *			may have taken Sets before its loss was seen; and where fmctl verify
- *			--readback has met entries that are not the plan's
+ *			--readback has met entries that are not the plan's; again while it does
+ *			not answer and no sweep has found it silent
  *	all		when that is asked for (fmctl sweep --tables)
  *
  * An answer counts only if nothing was written and no sweep has begun since its question: else the
@@ -53,7 +54,8 @@ bool audit_step(struct sweeper *s);
  * never.  O(1) */
 int64_t audit_due_ms(const struct sweeper *s);
 
-/* The forwarding table of the switch of this slot may hold what fmd does not know of. */
+/* The forwarding table of the switch of this slot may hold what fmd does not know of.
+ * O(tables that are to be read) */
 void audit_table(struct sweeper *s, uint32_t slot);
 
 /* A turn over all nodes begins as soon as no sweep runs, as fast as they answer; its number. */

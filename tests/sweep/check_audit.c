@@ -525,6 +525,36 @@ START_TEST(a_rebooted_switch_is_read_back)
 }
 END_TEST
 
+/* No block of a forwarding table arrives. */
+static enum sim_fate
+lose_tables(void *arg, const struct sim_arrival *a, int64_t *late_ns)
+{
+	struct wire_header h;
+
+	wire_header_get(a->mad, &h);
+	return h.method == WIRE_GET_RESP && h.attr == WIRE_ATTR_LFT ? SIM_IS_LOST : SIM_COMES;
+}
+
+/* A table that is to be read at once is read when the switch answers again, with audit = 0, too. */
+START_TEST(a_table_is_asked_for_again)
+{
+	uint32_t node;
+
+	bring_up("pgft 2 4,4 1,2 1,1", 0);
+	node = spine();
+	overwrite(node, &first_block, 1);
+	audit_table(rig.sweeper, slot_of(node));
+	sim_set_fate(rig.sim, lose_tables, NULL);
+	pass(10000);
+	ck_assert_str_eq(rig_log, "");
+	sim_set_fate(rig.sim, NULL, NULL);
+	pass(5000);
+	expect_told("of its forwarding table; it is written again");
+	ck_assert_uint_gt(n_as_believed(node, LOOK_LFT), 0);
+	ck_assert_int_eq(audit_due_ms(rig.sweeper), INT64_MAX);
+}
+END_TEST
+
 /* Nobody is asked who is not ours to ask: as standby, in a dry run, with audit = 0. */
 START_TEST(nobody_is_asked)
 {
@@ -563,6 +593,7 @@ main(void)
 	tcase_add_loop_test(tc, events_go_on, 0, n_cases(40));
 	tcase_add_loop_test(tc, pace, 0, 2);
 	tcase_add_test(tc, a_rebooted_switch_is_read_back);
+	tcase_add_test(tc, a_table_is_asked_for_again);
 	tcase_add_test(tc, nobody_is_asked);
 	return run_suite(s);
 }
