@@ -221,4 +221,4 @@ expect 1 'cannot make the state directory' "$fmd" --once --transport=sim:good.ne
 [ "$n_wrong" = 0 ] || { echo "$n_wrong of $n are wrong"; exit 1; }
 echo "ok: $n cases"
 command -v python3 >/dev/null 2>&1 || { echo "no python3, nothing garbled"; exit 0; }
-python3 "$top/tests/integration/garble.py" "$build" 300
+python3 "$top/tests/integration/garble.py" "$build" "${FMD_GARBLED:-300}"
