@@ -544,6 +544,7 @@ SCRIPT_TESTS = \
 	tests/integration/outoftree.sh \
 	tests/integration/log_file.sh \
 	tests/integration/regions.sh \
+	tests/integration/regions_events.sh \
 	tests/integration/reload.sh \
 	tests/integration/hardening.sh \
 	tests/integration/service.sh \

@@ -35,8 +35,6 @@ regions_add_join(const struct plan *plan, json_t *o)
 	if (plan == NULL || plan->regions == NULL || plan->tables == NULL)
 		return;
 	json_object_set_new(o, "joined", json_string(plan_join_name(plan->regions->join)));
-	json_object_set_new(
-	    o, "one_way_pairs", json_integer((json_int_t)plan->regions->one_way_pairs));
 }
 
 /* Words in lines of WIDTH, all but the first set in. */
@@ -158,9 +156,4 @@ regions_print(const struct plan *plan, const json_t *regions)
 	if (plan == NULL || plan->regions == NULL || plan->tables == NULL)
 		return;
 	printf("joined      %s\n", plan_join_name(plan->regions->join));
-	if (plan->regions->one_way_pairs > 0)
-		printf("one way     %" PRIu64
-		       " pairs have another SL back: replies under the SL of the request are not "
-		       "proven\n",
-		    plan->regions->one_way_pairs);
 }

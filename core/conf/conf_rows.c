@@ -167,9 +167,8 @@ static const struct conf_row rows[] = {
 	    "Routing threads; 0 = one per CPU."),
 
 	ENUM("Regions", "replies", regions.replies, "prefer", replies, NULL,
-	    "Whether regions must be joined so that replies, which copy the requester's SL, cannot "
-	    "deadlock: prefer such a way and say so where there is none, require it, or ignore "
-	    "it."),
+	    "Whether regions are joined so that replies, which copy the requester's SL, cannot "
+	    "deadlock, either: prefer and require both say so, as each join can; or ignore them."),
 	{ .option = { .name = "region_order",
 	      .type = FM_OPT_STRING,
 	      AT(regions.order_text),

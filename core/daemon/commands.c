@@ -97,15 +97,13 @@ daemon_report_json(const struct sweep_report *r)
 	    (json_int_t)(r->by_lid.lost + r->by_lid.mixed_lost), "tables", order_json(r));
 }
 
-/* How the regions of a plan were joined, and at what price. */
+/* How the regions of a plan were joined. */
 static void
 add_joined(const struct plan *p, json_t *o)
 {
 	if (p == NULL || p->regions == NULL)
 		return;
 	json_object_set_new(o, "joined", json_string(plan_join_name(p->regions->join)));
-	json_object_set_new(
-	    o, "one_way_pairs", json_integer((json_int_t)p->regions->one_way_pairs));
 }
 
 /* What the SA has been asked. */

@@ -88,7 +88,7 @@ plan_put(struct plan *p)
 const char *
 plan_join_name(enum plan_join join)
 {
-	static const char *const names[] = { "", "flat", "islands", "phases", "whole" };
+	static const char *const names[] = { "", "flat", "islands", "whole" };
 
 	return names[join];
 }

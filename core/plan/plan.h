@@ -57,10 +57,9 @@ enum plan_join {
 	PLAN_ONE_REGION, /* nothing to join */
 	PLAN_FLAT,	 /* one layer: the parts fit as they are */
 	PLAN_ISLANDS,	 /* regions round one core: out by the nearest gateway, in likewise */
-	PLAN_PHASES,	 /* two layers: still going up, already going down */
 	PLAN_WHOLE	 /* not joined: one engine routed the whole fabric */
 };
-/* "flat", "islands", "phases", "whole"; "" for PLAN_ONE_REGION. */
+/* "flat", "islands", "whole"; "" for PLAN_ONE_REGION. */
 const char *plan_join_name(enum plan_join join);
 
 /* What became of one region. */
@@ -88,9 +87,6 @@ struct plan_region {
 struct plan_regions {
 	atomic_uint refs;
 	enum plan_join join;
-	/* pairs of hosts whose SLs differ by direction, while only the forward direction
-	 * is proven free of credit loops; 0: replies are safe too */
-	uint64_t one_way_pairs;
 	uint32_t n;
 	struct plan_region *region; /* [n] as in the region_set of the request */
 	uint32_t n_switches;

@@ -10,7 +10,7 @@
 #include "core/text/seal.h"
 #include "lib/bitset.h"
 
-#define PLAN_FILE_MAGIC "fmdplan6"
+#define PLAN_FILE_MAGIC "fmdplan7"
 #define PLAN_FILE_WHAT "kept tables"
 
 struct plan_file_head {

@@ -31,7 +31,6 @@ struct pipe {
 
 struct regions_head {
 	uint32_t n, n_switches;
-	uint64_t one_way_pairs;
 	uint8_t join, has_core, has_loops, unused[5];
 };
 
@@ -166,7 +165,6 @@ make_regions(const struct regions_head *h, uint32_t n_switches)
 	r->n = h->n;
 	r->n_switches = n_switches;
 	r->join = (enum plan_join)h->join;
-	r->one_way_pairs = h->one_way_pairs;
 	r->region = calloc(h->n, sizeof(*r->region));
 	r->sw_level = calloc(n_switches + 1, sizeof(*r->sw_level));
 	ok = r->region != NULL && r->sw_level != NULL;
@@ -189,7 +187,6 @@ pass_regions(struct pipe *c, struct plan_regions **regions)
 	if (*regions != NULL)
 		h = (struct regions_head){ .n = (*regions)->n,
 			.n_switches = (*regions)->n_switches,
-			.one_way_pairs = (*regions)->one_way_pairs,
 			.join = (uint8_t)(*regions)->join,
 			.has_core = (*regions)->sw_core_level != NULL,
 			.has_loops = (*regions)->loops_within != NULL };

@@ -2,27 +2,24 @@
 /*
  * The joins, and the chains of the regions between them.
  *
- *	flat		one layer; fat trees cut anywhere along their levels pass
- *	islands		one VL and one SL more, where one part touches all others
- *	phases		two layers, safe as long as replies have SLs of their own
+ *	flat		one VL; fat trees cut anywhere along their levels pass
+ *	islands		one VL and one SL more, round a core that fits flat
  *
  * The first that verifies is taken.  A region whose engine refuses, leaves holes or
  * has a credit loop by itself goes on to the next entry of its chain, and the joins
  * are tried anew; so does, where no join has enough SLs or VLs, the region whose
  * engine takes the most.  In the end one engine routes the whole.
  *
- * Replies: CM and GMPs answer under the SL of the request.  Flat and islands are
- * judged both ways; phases only forward, unless replies = require.
+ * Replies: CM and GMPs answer under the SL of the request.  So both ways are judged, unless
+ * replies = ignore.
  */
 #include "core/regions/compose.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/regions/compose_gateways.h"
-#include "core/regions/compose_sls.h"
 #include "core/regions/compose_steps.h"
 #include "core/repair/repair_complete.h"
 #include "core/verify/verify.h"
@@ -67,18 +64,14 @@ advance(struct composer *c, uint32_t region, const char *reason, bool *left, str
 /* ------------------------------------------------------------- one join */
 
 static enum verify_sl_model
-model_for(const struct composer *c, enum plan_join join)
+model_of(const struct composer *c)
 {
-	if (c->set->replies == REPLIES_IGNORE)
-		return VERIFY_FORWARD;
-	if (c->set->replies == REPLIES_PREFER && join == PLAN_PHASES)
-		return VERIFY_FORWARD;
-	return c->r->set.sl_model;
+	return c->set->replies == REPLIES_IGNORE ? VERIFY_FORWARD : c->r->set.sl_model;
 }
 
 /* A component that is not safe by itself: its region's engine is to blame. */
 static int
-find_culprit(struct composer *c, enum plan_join join, struct fm_error *err)
+find_culprit(struct composer *c, struct fm_error *err)
 {
 	for (uint32_t x = 0; x < c->n_components; x++) {
 		struct component *p = &c->component[x];
@@ -88,14 +81,14 @@ find_culprit(struct composer *c, enum plan_join join, struct fm_error *err)
 
 		if (p->n == 1 || !compose_entry(c, p->region, &e))
 			continue;
-		rc = compose_judge_component(c, x, model_for(c, join), &v, err);
+		rc = compose_judge_component(c, x, model_of(c), &v, err);
 		if (rc != 0)
 			return rc;
 		if (verdict_is_safe(&v, compose_allows_loops(c, p->region)))
 			continue;
 		c->blamed = p->region;
 		one_way = v;
-		if (promise_is_broken(e.engine, &v) && model_for(c, join) != VERIFY_FORWARD)
+		if (promise_is_broken(e.engine, &v) && model_of(c) != VERIFY_FORWARD)
 			rc = compose_judge_component(c, x, VERIFY_FORWARD, &one_way, err);
 		promise_explain(e.engine, &v, &one_way, c->blame, sizeof(c->blame));
 		return rc;
@@ -107,7 +100,7 @@ static int
 judge_whole(struct composer *c, enum plan_join join, bool *safe, struct fm_error *err)
 {
 	struct verify_request req = { .n_vls = c->r->set.n_vls,
-		.sl_model = model_for(c, join),
+		.sl_model = model_of(c),
 		.loops_within = c->p->regions->loops_within,
 		.on_cycle = join == PLAN_FLAT ? c->flat_cycle : c->on_cycle };
 	double start = plan_now_ms();
@@ -158,7 +151,7 @@ route_and_judge(
 		rc = judge_whole(c, join, &good, err);
 		snprintf(c->reason, sizeof(c->reason), "%s", c->p->verdict.witness);
 		if (rc == 0 && !good && !c->islands)
-			rc = find_culprit(c, join, err);
+			rc = find_culprit(c, err);
 	}
 	if (rc != 0 || c->blamed != FM_NONE)
 		return rc;
@@ -184,7 +177,6 @@ turn_to(struct composer *c, enum plan_join join, struct fm_error *err)
 	if (islands != c->islands)
 		compose_swap(c);
 	c->islands = islands;
-	c->phases = join == PLAN_PHASES;
 	c->order = islands ? &c->inner : &c->whole;
 	if (join == PLAN_FLAT)
 		memset(c->flat_cycle, 0, c->fab->n_switches);
@@ -247,9 +239,8 @@ try_join(struct composer *c, enum plan_join join, enum outcome *outcome, struct 
 
 /* ---------------------------------------------------------- all the joins */
 
-/* The region to go on in its chain when no join will do: where replies are required that
- * of the islands' core, for as long as it has engines; else the one whose engine takes the
- * most VLs.  FM_NONE: none would make a difference. */
+/* The region to go on in its chain when no join will do: that of the islands' core, for as long
+ * as it has engines; else the one whose engine takes the most VLs.  FM_NONE: none is left. */
 static uint32_t
 next_to_go(struct composer *c)
 {
@@ -257,7 +248,7 @@ next_to_go(struct composer *c)
 		 core = c->core != FM_NONE ? c->component[c->core].region : FM_NONE;
 	struct chain_entry e;
 
-	if (c->set->replies == REPLIES_REQUIRE && core != FM_NONE) {
+	if (core != FM_NONE) {
 		c->region[core].at++;
 		found = compose_entry(c, core, &e) ? core : FM_NONE;
 		c->region[core].at--;
@@ -267,7 +258,7 @@ next_to_go(struct composer *c)
 	for (uint32_t i = 0; i < c->set->n_regions; i++) {
 		const struct region_state *s = &c->region[i];
 
-		if (s->n_routed == 0 || (s->most_vls == 0 && c->set->replies != REPLIES_REQUIRE))
+		if (s->n_routed == 0)
 			continue;
 		if (found == FM_NONE || s->most_vls > c->region[found].most_vls)
 			found = i;
@@ -280,7 +271,6 @@ next_to_go(struct composer *c)
 static int
 try_joins(struct composer *c, enum plan_join *join, struct fm_error *err)
 {
-	static const enum plan_join joins[] = { PLAN_FLAT, PLAN_ISLANDS, PLAN_PHASES };
 	enum outcome outcome = OUT_FAILED;
 	uint32_t blamed = FM_NONE;
 	char blame[sizeof(c->blame)];
@@ -288,19 +278,17 @@ try_joins(struct composer *c, enum plan_join *join, struct fm_error *err)
 
 	*join = PLAN_WHOLE;
 	c->by_order = false;
-	for (unsigned i = 0; rc == 0 && outcome == OUT_FAILED && i < 3; i++) {
-		if (joins[i] == PLAN_PHASES && blamed != FM_NONE)
-			break;
+	for (int i = PLAN_FLAT; rc == 0 && outcome == OUT_FAILED && i <= PLAN_ISLANDS; i++) {
 		c->blamed = FM_NONE;
-		rc = try_join(c, joins[i], &outcome, err);
-		if (rc == 0 && outcome == OUT_BLAMED && joins[i] == PLAN_FLAT && c->by_order) {
+		rc = try_join(c, (enum plan_join)i, &outcome, err);
+		if (rc == 0 && outcome == OUT_BLAMED && i == PLAN_FLAT && c->by_order) {
 			blamed = c->blamed;
 			memcpy(blame, c->blame, sizeof(blame));
 			outcome = OUT_FAILED;
 			c->blamed = FM_NONE;
 		}
 		if (outcome == OUT_TAKEN)
-			*join = joins[i];
+			*join = (enum plan_join)i;
 	}
 	if (blamed != FM_NONE && outcome != OUT_TAKEN) {
 		c->blamed = blamed;
@@ -334,33 +322,23 @@ try_all(struct composer *c, enum plan_join *join, struct fm_error *err)
 
 /* ------------------------------------------------------------ the result */
 
-static int
-take_join(struct composer *c, enum plan_join join, struct fm_error *err)
+static void
+take_join(struct composer *c)
 {
 	struct plan *p = c->p;
-	int rc;
 
 	p->tables = tables_get(c->tables);
-	p->forward_only = model_for(c, join) == VERIFY_FORWARD &&
+	p->forward_only = model_of(c) == VERIFY_FORWARD &&
 	    c->r->set.sl_model == VERIFY_BOTH && c->tables->t.sl_shape != FM_SL_ZERO;
-	if (p->forward_only &&
-	    (rc = compose_count_one_way(c, &p->regions->one_way_pairs, err)) != 0)
-		return rc;
 	if (p->verdict.loops_allowed > 0)
 		log_warn("route",
 		    "packets can wait for one another in a circle in regions that allow it "
 		    "(credit_loops = warn), circles=%u: %s",
 		    p->verdict.loops_allowed, p->verdict.witness);
-	if (p->regions->one_way_pairs > 0)
-		log_notice("route",
-		    "regions are joined in two phases: free of credit loops for each direction "
-		    "with its own SL, not for replies under the SL of the request, pairs=%" PRIu64,
-		    p->regions->one_way_pairs);
 	if (c->r->set.ar_max_groups > 0)
 		snprintf(p->adaptive_given_up, sizeof(p->adaptive_given_up),
 		    "routes between regions are static: one gateway for each LID");
 	compose_name_engines(c);
-	return 0;
 }
 
 /* -------------------------------------------------------------- the whole */
@@ -422,7 +400,7 @@ compose_all(struct composer *c, const struct chain **whole, struct fm_error *err
 	if (rc == 0)
 		rc = compose_report(c, join, err);
 	if (rc == 0 && join != PLAN_WHOLE)
-		rc = take_join(c, join, err);
+		take_join(c);
 	if (rc == 0 && join != PLAN_WHOLE)
 		rc = compose_find_congestion(c, err);
 	return rc;

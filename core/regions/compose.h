@@ -17,15 +17,13 @@
  *	core		compose_core.c		which components are islands, which their core
  *	ingresses	compose_ingress.c	where the core hands over to islands
  *	merging		compose_merge_regions.c	which regions are one, as the last resort
- *	layers		compose_layers.c	what each path demands of the components it crosses
- *	SLs		compose_sls.c		the fewest SLs that meet all demands
  *	tables		compose_sl_tables.c	SL and SL2VL tables
  *	completing	compose_complete.c	ways to switches that engines have left out
  *	report		compose_report.c	what the plan says of it, busiest cables
  *
  * Parts without credit loops do not make a whole without (four switches suffice
- * to show it), so there are joins, and verify is the only judge: flat, islands,
- * phases.  What fails all of them takes the next entry of a region's chain.
+ * to show it), so there are joins, and verify is the only judge: flat and
+ * islands.  What fails all of them takes the next entry of a region's chain.
  */
 #ifndef CORE_REGIONS_COMPOSE_H
 #define CORE_REGIONS_COMPOSE_H

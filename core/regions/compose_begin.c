@@ -66,25 +66,18 @@ start_regions(struct composer *c, struct fm_error *err)
 }
 
 static int
-room_for_layers(struct composer *c, struct fm_error *err)
+room_for_gateways(struct composer *c, struct fm_error *err)
 {
 	struct fm_arena *mem = &c->mem;
 	size_t k = c->n_components;
 
 	c->gateway = fm_arena_array(mem, k * c->n_lid_room, uint16_t);
-	c->n_layers = fm_arena_array(mem, k, uint8_t);
-	c->lower = fm_arena_array(mem, k, uint8_t);
-	c->own_sls = fm_arena_array(mem, k * k, uint16_t);
-	c->sl_of = fm_arena_alloc_array(mem, k * k, sizeof(*c->sl_of));
-	c->value_of = fm_arena_array(mem, k * N_SLS, uint8_t);
 	c->island = fm_arena_array(mem, k, uint8_t);
 	c->on_cycle = fm_arena_array(mem, c->fab->n_switches + 1, uint8_t);
 	c->flat_cycle = fm_arena_array(mem, c->fab->n_switches + 1, uint8_t);
 	c->lid_ingress = fm_arena_array(mem, c->n_lid_room, uint32_t);
-	return c->gateway == NULL || c->n_layers == NULL || c->lower == NULL ||
-		c->own_sls == NULL || c->sl_of == NULL || c->value_of == NULL ||
-		c->island == NULL || c->on_cycle == NULL || c->flat_cycle == NULL ||
-		c->lid_ingress == NULL
+	return c->gateway == NULL || c->island == NULL || c->on_cycle == NULL ||
+		c->flat_cycle == NULL || c->lid_ingress == NULL
 	    ? compose_no_memory(err)
 	    : 0;
 }
@@ -143,7 +136,7 @@ compose_set_up(struct composer *c, bool *complete, struct fm_error *err)
 	if ((rc = list_allowed(c, c->p->regions, err)) != 0 ||
 	    (rc = compose_find_order(c, complete, err)) != 0)
 		return rc;
-	return room_for_layers(c, err);
+	return room_for_gateways(c, err);
 }
 
 /* ------------------------------------------------------ where to begin */

@@ -4,7 +4,7 @@
  * the rows of the whole.  A component of one switch needs none.
  *
  * Engines with SLs of their own get entrances only: foreign columns are the
- * core's (ordered.h), on VLs of their own.  So at most one engine's SLs, those of
+ * core's (ordered.h), on a VL of their own.  So at most one engine's SLs, those of
  * the destination, bind any path.
  *
  * An engine leaves an entry empty rather than making an illegal turn: what has
@@ -116,25 +116,6 @@ fill_single(struct composer *c, uint32_t x)
 
 /* ---------------------------------------------------------------- engines */
 
-/* How many layers foreign LIDs need in x. */
-static uint8_t
-foreign_layers(const struct composer *c, uint32_t x)
-{
-	bool up = false, down = false;
-
-	if (c->islands)
-		return 1;
-	for (uint32_t d = 0; d < c->n_components; d++) {
-		if (d == x || rank_to(c, d, x) == ORDERED_NO_RANK)
-			continue;
-		if (goes_down(c, d, x))
-			down = true;
-		else
-			up = true;
-	}
-	return (uint8_t)(up + down);
-}
-
 /* Columns of foreign LIDs by the core. */
 static int
 route_foreign(struct composer *c, uint32_t x, struct fm_error *err)
@@ -189,18 +170,18 @@ route_component(struct composer *c, uint32_t x, const struct chain_entry *e, str
 {
 	struct component *p = &c->component[x];
 	bool own = (e->engine->traits & FM_PROVIDES_SL) != 0, island = is_island(c, x);
-	uint8_t layers = own || island ? foreign_layers(c, x) : 0;
+	bool apart = own || island; /* from traffic of other regions, by a VL */
 	struct snapshot *view;
 	int rc;
 
 	forget_component(p);
-	if (layers >= p->n_vls)
+	if (apart && p->n_vls < 2)
 		return fm_fail(why, FM_E_RESOURCE,
-		    "traffic of other regions takes %u VLs here, of %u allowed", layers, p->n_vls);
-	rc = compose_view(c, x, own || island ? VIEW_ENTRANCES : VIEW_PROXIES, &view, why);
+		    "traffic of other regions takes a VL here, of %u allowed", p->n_vls);
+	rc = compose_view(c, x, apart ? VIEW_ENTRANCES : VIEW_PROXIES, &view, why);
 	if (rc != 0)
 		return rc;
-	rc = run_entry(c, x, e, view, (uint8_t)(p->n_vls - layers), why);
+	rc = run_entry(c, x, e, view, (uint8_t)(p->n_vls - apart), why);
 	if (rc == 0 && island)
 		rc = compose_leave_island(c, x, why);
 	else if (rc == 0 && own)

@@ -12,10 +12,6 @@
 #define N_SLS 16u
 #define NO_EXIT UINT16_MAX
 #define LOST_EXIT (NO_EXIT - 1) /* while gateways are chosen: the cable there was is gone */
-/* What an SL means inside a component: below FOREIGN the engine's own SL, for local LIDs;
- * else a layer. */
-#define FOREIGN 16u
-#define NO_VALUE 255u
 
 struct region_state {
 	uint32_t at;				     /* entry of the chain that is in force */
@@ -61,7 +57,7 @@ struct composer {
 	struct order inner;	   /* of the core, while there are islands: these touch nothing */
 	const struct order *order; /* of the two the one for the join in hand */
 
-	bool islands, phases; /* the join in hand */
+	bool islands;	      /* the join in hand */
 	uint32_t core;	      /* the only component with several neighbours, or FM_NONE */
 	uint8_t *island; /* [n_components] 1: an island, if the join is islands; 0: of the core */
 	/* [n_switches] 1: on the credit loop that was found in the tables judged last, and in
@@ -78,16 +74,6 @@ struct composer {
 	bool by_order;	 /* ... as gateways are: by another order it might do */
 	char blame[640];
 	char reason[640]; /* why the tables judged last will not do */
-
-	/* SLs of the join in hand */
-	uint8_t *n_layers; /* [n_components] layers that its channels carry */
-	uint8_t *lower;	   /* [n_components] the lesser of them */
-	uint16_t
-	    *own_sls; /* [n_components][n_components] source, destination: engine's SLs, as bits */
-	uint8_t (
-	    *sl_of)[N_SLS]; /* [n_components][n_components] by source, destination, engine's SL */
-	uint8_t *value_of;  /* [N_SLS][n_components] what an SL means there, or NO_VALUE */
-	uint16_t used_sls;
 };
 
 static inline int
@@ -116,12 +102,6 @@ static inline uint16_t
 rank_to(const struct composer *c, uint32_t d, uint32_t x)
 {
 	return c->order->rank[(size_t)d * c->n_components + x];
-}
-
-static inline bool
-goes_down(const struct composer *c, uint32_t d, uint32_t x)
-{
-	return c->order->down[(size_t)d * c->n_components + x];
 }
 
 /* May traffic to d go on from x to y? */

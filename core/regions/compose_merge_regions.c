@@ -86,7 +86,7 @@ start_anew(struct composer *c)
 	tables_put(c->tables);
 	tables_put(c->other);
 	c->tables = c->other = NULL;
-	c->islands = c->phases = false;
+	c->islands = false;
 	c->core = c->blamed = FM_NONE;
 	c->whole = (struct order){ 0 };
 	c->inner = (struct order){ 0 };

@@ -11,8 +11,7 @@
  *	with a single root parallel cores would idle
  *	one component on top
  *
- * The best is, in this order: leaves the fewest sources out; has the fewest
- * engines with SLs carry both layers (these need VLs); the least load on the
+ * The best is, in this order: leaves the fewest sources out; the least load on the
  * busiest cable, were traffic spread evenly; the fewest boundaries crossed.
  *
  * Those come first that trees are made for; another has to be clearly better.
@@ -36,7 +35,6 @@
 
 struct score {
 	uint64_t left_out; /* (source, LID) pairs that are joined by cables, not by routes */
-	uint32_t both_layers;
 	double load, hops;
 };
 
@@ -47,7 +45,6 @@ struct ordering {
 	struct ordered_ways ways;
 	double *flow;		    /* [n_components] */
 	double *cable_load;	    /* [sides of all components] */
-	uint8_t *layers;	    /* [n_components] bit 0, bit 1: for LIDs beyond */
 	uint32_t *by_rank;	    /* [n_components] */
 	uint32_t *fabric_component; /* [n_components] */
 	uint16_t *level, *best;
@@ -123,7 +120,6 @@ add_flows(struct ordering *o, uint32_t d, struct score *s)
 
 		if (x == d)
 			continue;
-		o->layers[x] |= o->ways.down[x] ? 2 : 1;
 		for (uint32_t a = at; a < g->first[x + 1]; a++)
 			if (ordered_is_step(g, rank, o->ways.down, x, g->to[a]))
 				exits += c->component[x].side[a - at].n_exits;
@@ -148,14 +144,10 @@ score_of(struct ordering *o, const uint16_t *level)
 	place_by_level(o, level, o->by_rank);
 	memset(
 	    o->cable_load, 0, (o->to->graph.first[c->n_components] + 1) * sizeof(*o->cable_load));
-	memset(o->layers, 0, c->n_components);
 	for (uint32_t d = 0; d < c->n_components; d++) {
 		ordered_find(&o->to->graph, d, &o->ways);
 		add_flows(o, d, &s);
 	}
-	for (uint32_t x = 0; x < c->n_components; x++)
-		s.both_layers +=
-		    o->layers[x] == 3 && c->component[x].n > 1 && compose_has_own(c, x);
 	return s;
 }
 
@@ -164,8 +156,6 @@ is_better(const struct score *a, const struct score *b)
 {
 	if (a->left_out != b->left_out)
 		return a->left_out < b->left_out;
-	if (a->both_layers != b->both_layers)
-		return a->both_layers < b->both_layers;
 	if (a->load > b->load)
 		return false;
 	return a->load < b->load * CLEARLY || a->hops < b->hops;
@@ -340,8 +330,7 @@ least_load(const struct ordering *o)
 static bool
 is_enough(const struct ordering *o, double least)
 {
-	return o->any && o->best_score.left_out == 0 && o->best_score.both_layers == 0 &&
-	    o->best_score.load <= least * 1.001;
+	return o->any && o->best_score.left_out == 0 && o->best_score.load <= least * 1.001;
 }
 
 static void
@@ -399,7 +388,6 @@ alloc_ordering(struct ordering *o)
 		fm_arena_array(mem, k + 1, uint8_t), fm_arena_array(mem, k + 1, uint32_t) };
 	o->flow = fm_arena_array(mem, k + 1, double);
 	o->cable_load = fm_arena_array(mem, n_sides + 1, double);
-	o->layers = fm_arena_array(mem, k + 1, uint8_t);
 	o->by_rank = fm_arena_array(mem, k + 1, uint32_t);
 	o->fabric_component = fm_arena_array(mem, k + 1, uint32_t);
 	o->level = fm_arena_array(mem, k + 1, uint16_t);
@@ -407,7 +395,7 @@ alloc_ordering(struct ordering *o)
 	return to->level != NULL && to->rank != NULL && to->down != NULL && o->sources != NULL &&
 	    o->lids != NULL && o->ways.rank != NULL && o->ways.down != NULL &&
 	    o->ways.queue != NULL && o->flow != NULL && o->cable_load != NULL &&
-	    o->layers != NULL && o->by_rank != NULL && o->fabric_component != NULL &&
+	    o->by_rank != NULL && o->fabric_component != NULL &&
 	    o->level != NULL && o->best != NULL;
 }
 

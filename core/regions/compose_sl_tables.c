@@ -2,31 +2,51 @@
 /*
  * SL and SL2VL tables of the whole.
  *
- * The VLs of a component: first those of its engine, for local LIDs where these have
- * VLs of their own, then one for each layer.  VLs are numbered per cable, so
- * neighbours need not agree: the far side sees the SL only.  On the cables that
- * leave a component the layer counts as within it.
+ * An SL is fixed from end to end; in a component it means an SL of the component's engine, or
+ * *foreign*: the last of the component's VLs.  VLs are numbered per cable, so neighbours need
+ * not agree: the far side sees the SL only.
  *
- * A switch has the row of SLs of its component; only where the component's engine has SLs
- * by switch each has its own.
- * SL2VL goes by ports, not by the numbers of links, which change as cables come and go.
+ *	flat	the SLs of an engine are for all packets to its component, and foreign elsewhere;
+ *		each engine has numbers of its own.  Mostly there are none: one SL, one VL
+ *	islands	they are for packets within an island, and the lowest where the engine has none;
+ *		all islands have the same numbers
+ *
+ * SLs that the engine has and no path of it takes have no number.  One SL more is for all other
+ * packets, foreign everywhere.  SLs that are reserved are left out of the numbering.  A switch has
+ * the row of SLs of its component; only where the component's engine has SLs by switch each has its
+ * own.  SL2VL goes by ports, not by the numbers of links, which change as cables come and go.
  * O(rows * LIDs + pairs of ports * 16).
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "core/regions/compose_sls.h"
 #include "core/regions/compose_steps.h"
 
 struct merging {
 	struct composer *c;
-	uint8_t sl_number[N_SLS]; /* of signature i */
+	uint8_t sl_number[N_SLS]; /* ascending, without those that are reserved */
+	uint32_t *first;	  /* [n_components] which of these is the first of its engine's */
+	uint16_t *own;		  /* [n_components] the engine's SLs that paths have, as bits */
+	uint32_t foreign;	  /* the one more */
 	const fm_sw *row_of;	  /* [n_switches] */
 };
 
-/* VLs of its engine before those of the layers. */
+/* How many SLs of the engine of x paths have that are below this one. */
+static uint32_t
+n_below(const struct merging *m, uint32_t x, unsigned sl)
+{
+	return (uint32_t)__builtin_popcount(m->own[x] & ((1u << sl) - 1));
+}
+
 static uint8_t
-base_of(const struct composer *c, uint32_t x)
+number_of(const struct merging *m, uint32_t x, unsigned own)
+{
+	return m->sl_number[m->first[x] + n_below(m, x, own)];
+}
+
+/* VLs of its engine. */
+static uint8_t
+own_vls(const struct composer *c, uint32_t x)
 {
 	const struct component *p = &c->component[x];
 
@@ -35,25 +55,12 @@ base_of(const struct composer *c, uint32_t x)
 	return is_island(c, x) && p->n > 1;
 }
 
-/* Of a layer that nothing has there the VL of the nearest that something has: a repair may come
- * by. */
-static uint8_t
-vl_of_layer(const struct composer *c, uint32_t x, uint8_t value)
-{
-	int layer = value - FOREIGN - c->lower[x], most = c->n_layers[x] - 1;
-
-	if (c->component[x].n == 1)
-		return 0;
-	layer = layer > most ? most : layer;
-	return (uint8_t)(base_of(c, x) + (layer > 0 ? layer : 0));
-}
-
 static bool
 fits_vls(const struct composer *c, char *reason, size_t room)
 {
 	for (uint32_t x = 0; x < c->n_components; x++) {
 		const struct component *p = &c->component[x];
-		uint8_t n = (uint8_t)(base_of(c, x) + c->n_layers[x]);
+		uint8_t n = (uint8_t)(own_vls(c, x) + 1);
 
 		if (p->n == 1 || n <= p->n_vls)
 			continue;
@@ -66,35 +73,27 @@ fits_vls(const struct composer *c, char *reason, size_t room)
 
 /* ------------------------------------------------------------------ SL2VL */
 
-/* VL of a packet whose SL means `value` in x, from in_port of switch u into link l. */
-static uint8_t
-vl_for(const struct composer *c, uint32_t x, fm_sw u, uint8_t in_port, fm_link l, fm_link own,
-    uint8_t value)
-{
-	const struct component *p = &c->component[x];
-
-	if (value == NO_VALUE)
-		return 0;
-	if (value >= FOREIGN)
-		return vl_of_layer(c, x, value);
-	if (p->tables == NULL || c->link_exit[l] != FM_NONE)
-		return 0;
-	return tables_vl(&p->view->fab, &p->tables->t, c->sw_local[u], in_port, own, value);
-}
-
 static void
-fill_link(const struct composer *c, uint32_t x, fm_sw u, fm_link l, fm_link own)
+fill_link(const struct merging *m, uint32_t x, fm_sw u, fm_link l, fm_link own)
 {
+	const struct composer *c = m->c;
+	const struct component *p = &c->component[x];
 	struct fm_tables *t = &c->tables->t;
 	size_t n_ports = c->fab->sw_n_ports[u] + 1u;
+	bool within = p->tables != NULL && c->link_exit[l] == FM_NONE;
 
 	for (size_t in = 0; in < n_ports; in++) {
-		size_t row = t->sl2vl_first[u] + in * n_ports + c->fab->link_port[l];
+		uint8_t *vls =
+		    t->sl2vl + (t->sl2vl_first[u] + in * n_ports + c->fab->link_port[l]) * 16;
 
-		for (unsigned i = 0; i < N_SLS; i++) {
-			uint8_t value = c->value_of[(size_t)i * c->n_components + x];
-
-			t->sl2vl[row * 16 + i] = vl_for(c, x, u, (uint8_t)in, l, own, value);
+		memset(vls, p->n > 1 ? own_vls(c, x) : 0, N_SLS);
+		for (uint8_t sl = 0; sl < N_SLS; sl++) {
+			if (!(m->own[x] >> sl & 1))
+				continue;
+			vls[number_of(m, x, sl)] = within
+			    ? tables_vl(&p->view->fab, &p->tables->t, c->sw_local[u], (uint8_t)in,
+				  own, sl)
+			    : 0;
 		}
 	}
 }
@@ -113,12 +112,31 @@ fill_switch(void *arg, uint32_t u, unsigned worker)
 	own = c->component[x].view != NULL ? c->component[x].view->fab.sw_first_link[c->sw_local[u]]
 					   : 0;
 	for (fm_link l = c->fab->sw_first_link[u]; l < c->fab->sw_first_link[u + 1]; l++) {
-		fill_link(c, x, u, l, own);
+		fill_link(m, x, u, l, own);
 		own += c->link_exit[l] == FM_NONE;
 	}
 }
 
 /* --------------------------------------------------------------------- SLs */
+
+/* The SL that the engine of d gives packets for lid where they come in from switch `from` of x. */
+static uint8_t
+own_sl(const struct composer *c, uint32_t x, fm_sw from, uint32_t lid, uint32_t d)
+{
+	const struct component *pd = &c->component[d];
+
+	while (x != d && pd->tables != NULL) {
+		const struct exit *e = exit_of(c, x, lid);
+
+		if (e == NULL)
+			return 0;
+		from = e->far;
+		x = e->to;
+	}
+	return pd->tables != NULL
+	    ? tables_sl(&pd->tables->t, c->sw_local[from], (uint16_t)lid) % N_SLS
+	    : 0;
+}
 
 static void
 fill_sl_row(void *arg, uint32_t u, unsigned worker)
@@ -130,15 +148,14 @@ fill_sl_row(void *arg, uint32_t u, unsigned worker)
 
 	if (m->row_of[u] != u || x == FM_NONE)
 		return;
-	for (uint32_t lid = 0; lid < c->n_lid_room; lid++) {
-		uint32_t d = c->lid_component[lid];
+	memset(row, m->sl_number[m->foreign], c->n_lid_room);
+	for (uint32_t d = 0; d < c->n_components; d++)
+		for (uint32_t i = 0;
+		     m->own[d] != 0 && (x == d || !c->islands) && i < c->component[d].n_lids; i++) {
+			uint16_t lid = c->component[d].lid[i];
 
-		if (d == FM_NONE)
-			row[lid] = 0;
-		else
-			row[lid] =
-			    c->sl_of[(size_t)x * c->n_components + d][compose_own_sl(c, x, u, lid)];
-	}
+			row[lid] = number_of(m, d, own_sl(c, x, u, lid, d));
+		}
 }
 
 static void
@@ -156,7 +173,36 @@ share_rows(const struct composer *c, fm_sw *row_of)
 	}
 }
 
-/* Numbers of signatures to SLs, those that are reserved left out. */
+/* Which SLs of the engine of x its paths have; the lowest for an island of any other. */
+static void
+find_own(void *arg, uint32_t x, unsigned worker)
+{
+	struct merging *m = arg;
+	const struct component *p = &m->c->component[x];
+
+	m->own[x] = p->tables == NULL && is_island(m->c, x);
+	for (uint32_t u = 0; p->tables != NULL && u < p->n; u++)
+		for (uint32_t i = 0; m->row_of[p->sw[u]] == p->sw[u] && i < p->n_lids; i++)
+			m->own[x] |= (uint16_t)(1u << own_sl(m->c, x, p->sw[u], p->lid[i], x));
+}
+
+/* Which SLs are whose. */
+static void
+deal_out(struct merging *m)
+{
+	const struct composer *c = m->c;
+
+	fm_pool_for(c->r->workers, c->n_components, find_own, m);
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		uint32_t n = n_below(m, x, N_SLS);
+
+		m->first[x] = c->islands ? 0 : m->foreign;
+		if (m->first[x] + n > m->foreign)
+			m->foreign = m->first[x] + n;
+	}
+}
+
+/* Their number, those that are reserved left out. */
 static uint32_t
 free_sls(const struct composer *c, uint8_t number[N_SLS])
 {
@@ -169,42 +215,19 @@ free_sls(const struct composer *c, uint8_t number[N_SLS])
 }
 
 static void
-keep_signatures(struct merging *m, const struct demands *d, const uint8_t *signature, uint32_t n)
-{
-	struct composer *c = m->c;
-
-	memset(c->value_of, NO_VALUE, (size_t)N_SLS * c->n_components);
-	c->used_sls = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		memcpy(c->value_of + (size_t)m->sl_number[i] * c->n_components,
-		    signature + (size_t)i * c->n_components, c->n_components);
-		c->used_sls |= (uint16_t)(1u << m->sl_number[i]);
-	}
-	memset(c->sl_of, m->sl_number[0], (size_t)c->n_components * c->n_components * N_SLS);
-	for (size_t i = 0; i < d->asked.n; i++) {
-		const struct demand *a = &d->asked.item[i];
-
-		c->sl_of[(size_t)a->source * c->n_components + a->dest][a->own] =
-		    m->sl_number[d->all.item[d->of.item[i]].sl];
-	}
-}
-
-static void
-fill_tables(struct merging *m, uint32_t n_signatures)
+fill_tables(struct merging *m)
 {
 	struct composer *c = m->c;
 	struct fm_tables *t = &c->tables->t;
 	uint8_t most = 1;
 
-	for (uint32_t x = 0; x < c->n_components; x++) {
-		uint8_t n = (uint8_t)(base_of(c, x) + c->n_layers[x]);
-
-		most = c->component[x].n > 1 && n > most ? n : most;
-	}
+	for (uint32_t x = 0; x < c->n_components; x++)
+		if (c->component[x].n > 1 && own_vls(c, x) + 1 > most)
+			most = (uint8_t)(own_vls(c, x) + 1);
 	t->n_vls_used = most;
 	t->sl2vl_shape = FM_SL2VL_MODULO;
 	t->sl_shape = FM_SL_ZERO;
-	if (n_signatures == 1 && most == 1 && m->sl_number[0] == 0)
+	if (m->foreign == 0 && m->sl_number[0] == 0)
 		return;
 	t->sl_shape = FM_SL_BY_SW_DLID;
 	tables_share_sl(c->tables, m->row_of, c->fab->n_switches);
@@ -215,116 +238,26 @@ fill_tables(struct merging *m, uint32_t n_signatures)
 	fm_pool_for(c->r->workers, c->fab->n_switches, fill_switch, m);
 }
 
-static int
-merge(struct composer *c, struct demands *d, bool *fits, char *reason, size_t room,
-    struct fm_error *err)
-{
-	struct merging m = { .c = c };
-	uint32_t most = free_sls(c, m.sl_number), n;
-	uint8_t *signature = fm_arena_array(&c->mem, (size_t)N_SLS * c->n_components, uint8_t);
-	fm_sw *row_of = fm_arena_array(&c->mem, c->fab->n_switches + 1, fm_sw);
-	int rc;
-
-	if (signature == NULL || row_of == NULL)
-		return compose_no_memory(err);
-	if ((rc = compose_list_demands(c, d, err)) != 0)
-		return rc;
-	*fits = fits_vls(c, reason, room);
-	if (!*fits)
-		return 0;
-	if ((rc = compose_sign(c, d, most, signature, &n, err)) != 0)
-		return rc;
-	*fits = n <= most;
-	if (!*fits) {
-		snprintf(reason, room, "more SLs are needed than the %u that may be used", most);
-		return 0;
-	}
-	keep_signatures(&m, d, signature, n > 0 ? n : 1);
-	share_rows(c, row_of);
-	m.row_of = row_of;
-	fill_tables(&m, n);
-	return 0;
-}
-
 int
 compose_sl_tables(struct composer *c, bool *fits, char *reason, size_t room, struct fm_error *err)
 {
-	struct demands d = { 0 };
-	int rc = merge(c, &d, fits, reason, room, err);
+	struct merging m = { .c = c };
+	uint32_t most = free_sls(c, m.sl_number);
+	fm_sw *row_of = fm_arena_array(&c->mem, c->fab->n_switches + 1, fm_sw);
 
-	compose_demands_fini(&d);
-	return rc;
-}
-
-/* ------------------------------------------------------------- there, back */
-
-/* hist[row][component of the LID][SL]: host LIDs, of which only the base counts as a host. */
-struct counting {
-	const struct composer *c;
-	uint32_t *hist; /* [n_rows][n_components][N_SLS] */
-	uint32_t *row;	/* [n_switches] number of its row */
-};
-
-static void
-count_row(const struct counting *k, fm_sw leader)
-{
-	const struct composer *c = k->c;
-	const struct fm_fabric *fab = c->fab;
-	uint32_t *hist = k->hist + (size_t)k->row[leader] * c->n_components * N_SLS;
-
-	for (fm_end e = 0; e < fab->sw_first_end[fab->n_switches]; e++)
-		if (fab->end_kind[e] != FM_END_SWITCH && fab->end_lid[e] != 0)
-			hist[(size_t)c->sw_component[fab->end_sw[e]] * N_SLS +
-			    tables_sl(&c->tables->t, leader, fab->end_lid[e])]++;
-}
-
-/* Of the paths between different components, which all hosts of a component share: those whose
- * SLs agree, by counting. */
-static uint64_t
-count_pairs(const struct counting *k)
-{
-	const struct composer *c = k->c;
-	uint64_t differ = 0;
-
-	for (uint32_t x = 0; x < c->n_components; x++)
-		for (uint32_t y = 0; y < c->n_components; y++) {
-			const uint32_t *there, *back;
-			uint64_t same = 0, n_there = 0, n_back = 0;
-
-			if (x == y || c->component[x].n_sources == 0 ||
-			    c->component[y].n_sources == 0)
-				continue;
-			there = k->hist +
-			    ((size_t)k->row[c->component[x].sw[0]] * c->n_components + y) * N_SLS;
-			back = k->hist +
-			    ((size_t)k->row[c->component[y].sw[0]] * c->n_components + x) * N_SLS;
-			for (unsigned sl = 0; sl < N_SLS; sl++) {
-				same += (uint64_t)there[sl] * back[sl];
-				n_there += there[sl];
-				n_back += back[sl];
-			}
-			differ += n_there * n_back - same;
-		}
-	return differ;
-}
-
-int
-compose_count_one_way(struct composer *c, uint64_t *pairs, struct fm_error *err)
-{
-	struct counting k = { .c = c };
-	uint32_t n = c->n_components;
-
-	*pairs = 0;
-	if (c->tables->t.sl_shape == FM_SL_ZERO)
-		return 0;
-	k.hist = fm_arena_array(&c->mem, (size_t)n * n * N_SLS, uint32_t);
-	k.row = fm_arena_array(&c->mem, c->fab->n_switches + 1, uint32_t);
-	if (k.hist == NULL || k.row == NULL)
+	m.first = fm_arena_array(&c->mem, c->n_components + 1, uint32_t);
+	m.own = fm_arena_array(&c->mem, c->n_components + 1, uint16_t);
+	if (row_of == NULL || m.first == NULL || m.own == NULL)
 		return compose_no_memory(err);
-	for (uint32_t x = 0; x < n; x++) {
-		k.row[c->component[x].sw[0]] = x;
-		count_row(&k, c->component[x].sw[0]);
+	share_rows(c, row_of);
+	m.row_of = row_of;
+	deal_out(&m);
+	*fits = fits_vls(c, reason, room);
+	if (*fits && m.foreign + 1 > most) {
+		snprintf(reason, room, "more SLs are needed than the %u that may be used", most);
+		*fits = false;
 	}
-	*pairs = count_pairs(&k);
+	if (*fits)
+		fill_tables(&m);
 	return 0;
 }

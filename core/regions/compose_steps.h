@@ -71,7 +71,8 @@ int compose_report(struct composer *c, enum plan_join join, struct fm_error *err
 void compose_name_engines(struct composer *c);
 /* The busiest cable of each region. */
 int compose_find_congestion(struct composer *c, struct fm_error *err);
-/* Pairs of hosts whose SL there is not their SL back. */
-int compose_count_one_way(struct composer *c, uint64_t *pairs, struct fm_error *err);
+/* SL and SL2VL tables of the join in hand.  *fits false, with the reason: more than allowed. */
+int compose_sl_tables(
+    struct composer *c, bool *fits, char *reason, size_t room, struct fm_error *err);
 
 #endif

@@ -15,13 +15,10 @@ CORE_SOURCES += \
 	core/regions/compose_ingress.c \
 	core/regions/compose_internal.h \
 	core/regions/compose_islands.c \
-	core/regions/compose_layers.c \
 	core/regions/compose_merge_regions.c \
 	core/regions/compose_order.c \
 	core/regions/compose_report.c \
 	core/regions/compose_sl_tables.c \
-	core/regions/compose_sls.c \
-	core/regions/compose_sls.h \
 	core/regions/compose_steps.h \
 	core/regions/compose_view.c \
 	core/regions/regions.c \

@@ -16,7 +16,7 @@
 #define REGION_DEFAULT "default"
 #define REGIONS_MAX 1024
 
-enum region_replies { REPLIES_PREFER, REPLIES_REQUIRE, REPLIES_IGNORE };
+enum region_replies { REPLIES_PREFER, REPLIES_REQUIRE, REPLIES_IGNORE }; /* the first two are one */
 
 struct region {
 	const char *name;	/* REGION_DEFAULT for region 0 */

@@ -447,10 +447,9 @@ print_plan(const struct composed *c, const char *what)
 {
 	const struct plan *p = c->plan;
 
-	printf("%s: join=%s engine=%s vls=%u sls=%u hops=%.2f one_way=%llu\n", what,
+	printf("%s: join=%s engine=%s vls=%u sls=%u hops=%.2f\n", what,
 	    p->regions != NULL ? plan_join_name(p->regions->join) : "-", p->engine, p->verdict.vls,
-	    p->tables != NULL ? count_sls(c->snap, &p->tables->t) : 0, p->verdict.avg_hops,
-	    p->regions != NULL ? (unsigned long long)p->regions->one_way_pairs : 0);
+	    p->tables != NULL ? count_sls(c->snap, &p->tables->t) : 0, p->verdict.avg_hops);
 	for (size_t i = 0; i < p->refused.n; i++)
 		printf("    %s: %s\n", p->refused.item[i].engine, p->refused.item[i].reason);
 	for (uint32_t i = 0; p->regions != NULL && i < p->regions->n; i++) {

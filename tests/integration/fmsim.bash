@@ -35,10 +35,10 @@ run_on() {
 		{ cat "$dir/tool.err" >&2; fail "$* fails"; }
 }
 
-# fmd on host-1-1, by $dir/fmd.conf, up; its process id in $fmd.
-start_fmd() {
+# fmd on this host, by $dir/fmd.conf, up; its process id in $fmd.
+start_fmd() { # [HOST]
 	: >"$dir/fmd.out"
-	exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
+	exec_on_fmsim "${1:-host-1-1}" "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
 	fmd=$!
 	await "$dir/fmd.out" "SUBNET UP"
 }

@@ -39,7 +39,7 @@ for f in "$top"/conf/examples/regions-*.conf; do
 	done
 	[ "$(engines)" = "$(expect "$example")" ] || fail "$example: routed by $(engines)"
 	case $(value joined) in
-	'"flat"' | '"islands"' | '"phases"') ;;
+	'"flat"' | '"islands"') ;;
 	*) fail "$example: joined: $(value joined)" ;;
 	esac
 	grep -q '"n_switches": 0,' out && fail "$example: an empty region"
