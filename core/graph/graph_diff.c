@@ -122,25 +122,3 @@ graph_diff_fini(struct graph_diff *diff)
 {
 	fm_vec_fini(&diff->lost);
 }
-
-static bool
-has_more_ends(const struct fm_fabric *a, const struct fm_fabric *b)
-{
-	for (fm_sw sw = 0; sw < a->n_switches; sw++)
-		if (a->sw_first_end[sw + 1] - a->sw_first_end[sw] >
-		    b->sw_first_end[sw + 1] - b->sw_first_end[sw])
-			return true;
-	return false;
-}
-
-int
-graph_is_part(
-    const struct fm_fabric *part, const struct fm_fabric *whole, bool *is, struct fm_error *err)
-{
-	struct graph_diff diff = { 0 };
-	int rc = graph_compare(whole, part, &diff, err);
-
-	*is = rc == 0 && diff.comparable && !has_more_ends(part, whole);
-	graph_diff_fini(&diff);
-	return rc;
-}

@@ -43,9 +43,5 @@ bool graph_same_ends(const struct fm_fabric *a, const struct fm_fabric *b);
 int graph_compare(const struct fm_fabric *was, const struct fm_fabric *now, struct graph_diff *diff,
     struct fm_error *err);
 void graph_diff_fini(struct graph_diff *diff);
-/* Is nothing in part, cables between switches or ends on them, that whole has not?  O(links).
- * FM_E_RESOURCE. */
-int graph_is_part(
-    const struct fm_fabric *part, const struct fm_fabric *whole, bool *is, struct fm_error *err);
 
 #endif

@@ -358,7 +358,6 @@ keep_ends(struct keeping *k, const struct plan_request *q, bool *serve, struct f
 	k->p->rebalance_tried = k->prev->rebalance_tried;
 	k->p->forward_only = k->prev->forward_only;
 	k->p->regions = plan_regions_get(k->prev->regions);
-	k->p->nominal = plan_nominal(q->prev) != NULL ? plan_get(plan_nominal(q->prev)) : NULL;
 	k->p->change.n_leaves = k->prev->change.n_leaves;
 	memcpy(k->p->change.waiting, k->prev->change.waiting, sizeof(k->p->change.waiting));
 	memcpy(

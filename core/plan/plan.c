@@ -72,7 +72,6 @@ plan_put(struct plan *p)
 	if (p == NULL || atomic_fetch_sub(&p->refs, 1) != 1)
 		return;
 	tables_put(p->tables);
-	plan_put(p->nominal);
 	plan_regions_put(p->regions);
 	snapshot_put(p->snap);
 	snapshot_put(p->graph);
@@ -108,10 +107,7 @@ plan_regions_put(struct plan_regions *r)
 		return;
 	for (uint32_t i = 0; r->region != NULL && i < r->n; i++)
 		fm_vec_fini(&r->region[i].refused);
-	snapshot_put(r->searched);
 	free(r->region);
-	free(r->sw_level);
-	free(r->sw_core_level);
 	free(r->loops_within);
 	free(r);
 }
@@ -132,15 +128,4 @@ plan_change_name(enum plan_change_kind kind)
 		return "engine";
 	}
 	return "";
-}
-
-struct plan *
-plan_nominal(struct plan *prev)
-{
-	if (prev == NULL || prev->nominal != NULL)
-		return prev != NULL ? prev->nominal : NULL;
-	return prev->regions != NULL && !prev->mended && prev->regions->join != PLAN_WHOLE &&
-		prev->regions->searched == prev->snap
-	    ? prev
-	    : NULL;
 }

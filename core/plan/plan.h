@@ -67,7 +67,6 @@ struct plan_region {
 	char name[64];
 	char engine[64];     /* the entry that routed it; "" : it has no switches, or PLAN_WHOLE */
 	const char *because; /* why `auto` took it; NULL: it was named */
-	uint32_t entry;	     /* of its chain that is in force, behind the last the core's own */
 	bool
 	    is_merged; /* routed as one region with the others that are (compose_merge_regions.c) */
 	FM_VEC(struct plan_refusal) refused; /* entries of its chain */
@@ -80,7 +79,6 @@ struct plan_region {
 	} busiest;
 };
 
-#define PLAN_ISLAND UINT16_MAX
 #define PLAN_CONGESTED 3.0 /* times the mean: more is warned of where there are islands */
 
 /* Shared by the plans that keep the same tables. */
@@ -90,16 +88,9 @@ struct plan_regions {
 	uint32_t n;
 	struct plan_region *region; /* [n] as in the region_set of the request */
 	uint32_t n_switches;
-	uint16_t *sw_level; /* [n_switches] of its component, 0 = top; kept while it serves */
-	/* likewise among the components of the islands' core, PLAN_ISLAND: of an island; NULL: the
-	 * join is another */
-	uint16_t *sw_core_level;
 	/* [n_switches] of a region that allows credit loops within: its number + 1, else 0;
 	 * NULL: none does */
 	uint16_t *loops_within;
-	/* what all joins were tried on, when the one was found that has served since: nothing
-	 * that was refused there was refused for want of what is here (compose.h) */
-	struct snapshot *searched;
 };
 struct plan_regions *plan_regions_get(struct plan_regions *r); /* NULL is fine */
 void plan_regions_put(struct plan_regions *r);		       /* NULL is fine */
@@ -167,9 +158,6 @@ struct plan {
 	struct snapshot *graph; /* the switches and cables that an engine made the tables for */
 	struct tables *tables;
 	uint64_t mark; /* of the chain that they are of, which q->chain may be no more */
-	/* Of regions: the plan of the last full search on all that there is now and more, which
-	 * is right again when that is back; it has none itself.  NULL: this one, or none */
-	struct plan *nominal;
 	enum plan_made made;
 	/* No engine of the chain could route: these are the tables there were, mended where they
 	 * were cut, or the core's own up/down (route.h).  Not as configured. */
@@ -257,16 +245,13 @@ struct plan_request {
 	int64_t linger_ms; /* how long entries of an absent LID stay */
 	enum plan_drain drain;
 	enum plan_rebalance rebalance;
-	bool quiet;	/* nothing has happened since prev: asked to have entries go back, or to
-			 * rebalance it */
-	bool all_joins; /* regions: try all joins, whichever prev has (compose.h) */
+	bool quiet; /* nothing has happened since prev: asked to have entries go back, or to
+		     * rebalance it */
 	struct plan_flight flight;
 	uint16_t mcast_sls;  /* bit i: there are multicast groups of SL i; 0: no trees are wanted */
 	uint8_t mcast_trees; /* at most so many */
 };
 
-/* The nominal plan of what comes after prev, which may be NULL: prev's, prev itself, or NULL. */
-struct plan *plan_nominal(struct plan *prev);
 /* A plan without tables; for who makes them.  NULL and FM_E_RESOURCE. */
 struct plan *plan_new(struct snapshot *snap, struct fm_error *err);
 struct plan *plan_get(struct plan *p);

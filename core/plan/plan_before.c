@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tables of the plan before and of the nominal plan: borrowed or copied, and each time
- * proven on the fabric as it is now.  Keeping borrows; going back to nominal copies.
+ * Tables of the plan before: borrowed or copied, and each time proven on the fabric as it is now.
+ * Keeping borrows; going back copies.
  *
  * A repair takes entries back LID after LID, beside what the others have not yet gone back from.
  * Where that closes a cycle and all cables are there, the tables as the engines made them are
@@ -147,46 +147,4 @@ plan_go_back(struct router *r, const struct plan_request *q, bool one_each, stru
 		rc = prove(r, q, k.p, &serve, err);
 	}
 	return keep_end(&k, rc, serve, out);
-}
-
-/* ------------------------------------------------------------------- of regions */
-
-int
-plan_keep_nominal(const struct plan_request *q, struct plan *p, struct fm_error *err)
-{
-	struct plan *nominal = q->anew != PLAN_FROM_PREV ? NULL : plan_nominal(q->prev);
-	bool is = false;
-	int rc = 0;
-
-	if (nominal != NULL && p->regions != NULL && nominal->mark == p->mark)
-		rc = graph_is_part(&p->snap->fab, &nominal->snap->fab, &is, err);
-	if (is)
-		p->nominal = plan_get(nominal);
-	return rc;
-}
-
-int
-plan_return_to_nominal(
-    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
-{
-	struct plan_request back = *q;
-	struct tables *t = NULL;
-	int rc;
-
-	back.prev = q->prev != NULL && q->anew == PLAN_FROM_PREV ? q->prev->nominal : NULL;
-	rc = back.prev != NULL && back.prev->mark == q->chain->mark
-	    ? plan_try_to_keep(r, &back, out, err)
-	    : 0;
-	if (rc != 0 || *out == NULL)
-		return rc;
-	rc = tables_clone(r->tables, r->workers, &q->snap->fab, (*out)->tables, &t, err);
-	if (rc == 0) {
-		tables_put((*out)->tables);
-		(*out)->tables = t;
-		(*out)->made = PLAN_ROUTED; /* the switches have others */
-		return 0;
-	}
-	plan_put(*out);
-	*out = NULL;
-	return rc;
 }

@@ -14,11 +14,5 @@ int plan_try_to_keep(
  * cables that they need are there: *out, proven anew, or NULL. */
 int plan_go_back(struct router *r, const struct plan_request *q, bool one_each, struct plan **out,
     struct fm_error *err);
-/* The nominal plan, if all that its tables need is back: *out, proven anew, or NULL.  Its
- * tables are copied, for reconfig_plan() may leave entries as they are. */
-int plan_return_to_nominal(
-    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
-/* What was right of regions when more was there stays with the plan. */
-int plan_keep_nominal(const struct plan_request *q, struct plan *p, struct fm_error *err);
 
 #endif

@@ -8,7 +8,7 @@
  *
  *	head		struct regions_head; no regions: n is 0, and that is all
  *	regions		each: name, engine, counts, the busiest cable, refusals
- *	switches	each: GUID, its levels, whether loops are allowed there
+ *	switches	where loops are allowed in some region, each: GUID, which region's
  */
 #include "core/plan/plan_file_regions.h"
 
@@ -31,11 +31,11 @@ struct pipe {
 
 struct regions_head {
 	uint32_t n, n_switches;
-	uint8_t join, has_core, has_loops, unused[5];
+	uint8_t join, has_loops, unused[6];
 };
 
 struct region_counts {
-	uint32_t n_refused, entry, is_merged;
+	uint32_t n_refused, is_merged;
 };
 
 static bool
@@ -116,14 +116,13 @@ pass_refusal(struct pipe *c, struct plan_region *r, uint32_t i)
 static bool
 pass_region(struct pipe *c, struct plan_region *r)
 {
-	struct region_counts n = { (uint32_t)r->refused.n, r->entry, r->is_merged };
+	struct region_counts n = { (uint32_t)r->refused.n, r->is_merged };
 	bool ok = pass_text(c, r->name, sizeof(r->name)) &&
 	    pass_text(c, r->engine, sizeof(r->engine)) && pass(c, &n, sizeof(n)) &&
 	    pass_busiest(c, r);
 
 	if (!ok)
 		return false;
-	r->entry = n.entry;
 	r->is_merged = n.is_merged != 0;
 	for (uint32_t i = 0; ok && i < n.n_refused; i++)
 		ok = pass_refusal(c, r, i);
@@ -131,24 +130,14 @@ pass_region(struct pipe *c, struct plan_region *r)
 }
 
 static bool
-pass_levels(struct pipe *c, struct plan_regions *r, fm_sw sw)
+pass_loops_within(struct pipe *c, struct plan_regions *r, fm_sw sw)
 {
-	uint16_t level[3] = { 0 };
+	uint16_t within = c->way != IN ? r->loops_within[sw] : 0;
 
-	if (c->way != IN) {
-		level[0] = r->sw_level[sw];
-		level[1] = r->sw_core_level != NULL ? r->sw_core_level[sw] : 0;
-		level[2] = r->loops_within != NULL ? r->loops_within[sw] : 0;
-	}
-	if (!pass_switch(c, &sw) || !pass(c, level, sizeof(level)))
+	if (!pass_switch(c, &sw) || !pass(c, &within, sizeof(within)))
 		return false;
-	if (c->way != IN || sw == FM_NONE)
-		return true;
-	r->sw_level[sw] = level[0];
-	if (r->sw_core_level != NULL)
-		r->sw_core_level[sw] = level[1];
-	if (r->loops_within != NULL)
-		r->loops_within[sw] = level[2];
+	if (c->way == IN && sw != FM_NONE)
+		r->loops_within[sw] = within;
 	return true;
 }
 
@@ -166,10 +155,7 @@ make_regions(const struct regions_head *h, uint32_t n_switches)
 	r->n_switches = n_switches;
 	r->join = (enum plan_join)h->join;
 	r->region = calloc(h->n, sizeof(*r->region));
-	r->sw_level = calloc(n_switches + 1, sizeof(*r->sw_level));
-	ok = r->region != NULL && r->sw_level != NULL;
-	if (ok && h->has_core)
-		ok = (r->sw_core_level = calloc(n_switches + 1, sizeof(uint16_t))) != NULL;
+	ok = r->region != NULL;
 	if (ok && h->has_loops)
 		ok = (r->loops_within = calloc(n_switches + 1, sizeof(uint16_t))) != NULL;
 	if (ok)
@@ -188,7 +174,6 @@ pass_regions(struct pipe *c, struct plan_regions **regions)
 		h = (struct regions_head){ .n = (*regions)->n,
 			.n_switches = (*regions)->n_switches,
 			.join = (uint8_t)(*regions)->join,
-			.has_core = (*regions)->sw_core_level != NULL,
 			.has_loops = (*regions)->loops_within != NULL };
 	if (!pass(c, &h, sizeof(h)))
 		return false;
@@ -202,8 +187,8 @@ pass_regions(struct pipe *c, struct plan_regions **regions)
 	}
 	for (uint32_t i = 0; ok && i < h.n; i++)
 		ok = pass_region(c, &(*regions)->region[i]);
-	for (fm_sw sw = 0; ok && sw < h.n_switches; sw++)
-		ok = pass_levels(c, *regions, sw);
+	for (fm_sw sw = 0; ok && h.has_loops && sw < h.n_switches; sw++)
+		ok = pass_loops_within(c, *regions, sw);
 	return ok;
 }
 
@@ -241,7 +226,5 @@ plan_regions_read(uint8_t *from, size_t n, struct plan *p, bool *good, struct fm
 	struct pipe c = { .way = IN, .at = from, .left = n, .snap = p->snap };
 
 	*good = pass_regions(&c, &p->regions) && c.left == 0;
-	if (*good && p->regions != NULL)
-		p->regions->searched = snapshot_get(p->snap); /* it had at least these cables */
 	return c.no_memory ? fm_fail(err, FM_E_RESOURCE, "out of memory for kept tables") : 0;
 }

@@ -365,28 +365,10 @@ try_cuts(struct composer *c, enum plan_join *join, struct fm_error *err)
 	return rc;
 }
 
-/* The join that the search before came to, alone; c->goes_on false: it will not do. */
-static int
-go_on(struct composer *c, enum plan_join *join, struct fm_error *err)
-{
-	enum plan_join last = c->was->join;
-	enum outcome outcome = OUT_FAILED;
-	bool complete = false;
-	int rc = compose_set_up_again(c, &complete, err);
-
-	if (rc == 0 && last != PLAN_WHOLE && complete)
-		rc = try_join(c, last, &outcome, err);
-	c->goes_on = rc == 0 &&
-	    (last == PLAN_WHOLE || (outcome == OUT_TAKEN && c->p->verdict.unreachable_pairs == 0));
-	*join = last;
-	return c->goes_on ? compose_take_refusals(c, err) : rc;
-}
-
 static int
 compose_all(struct composer *c, const struct chain **whole, struct fm_error *err)
 {
 	enum plan_join join = PLAN_WHOLE;
-	bool goes_on = c->goes_on;
 	uint32_t only;
 	int rc = compose_look_at_regions(c, &only, err);
 
@@ -394,9 +376,7 @@ compose_all(struct composer *c, const struct chain **whole, struct fm_error *err
 		*whole = &c->set->region[only].chain;
 	if (rc != 0 || only != FM_NONE)
 		return rc;
-	rc = goes_on ? go_on(c, &join, err) : try_cuts(c, &join, err);
-	if (goes_on && !c->goes_on)
-		return rc;
+	rc = try_cuts(c, &join, err);
 	if (rc == 0)
 		rc = compose_report(c, join, err);
 	if (rc == 0 && join != PLAN_WHOLE)
@@ -406,12 +386,10 @@ compose_all(struct composer *c, const struct chain **whole, struct fm_error *err
 	return rc;
 }
 
-/* start: whose search this one goes on where it ended, NULL: nobody's; *good false: nothing
- * came of it.  soft: holes to switches refuse nobody. */
+/* soft: holes to switches refuse nobody. */
 static int
-compose_from(const struct plan_regions *start, bool soft, struct router *r,
-    const struct plan_request *q, struct plan *p, const struct chain **whole, bool *good,
-    struct fm_error *err)
+compose_once(bool soft, struct router *r, const struct plan_request *q, struct plan *p,
+    const struct chain **whole, struct fm_error *err)
 {
 	struct composer c = { .r = r,
 		.q = q,
@@ -419,8 +397,6 @@ compose_from(const struct plan_regions *start, bool soft, struct router *r,
 		.snap = q->snap,
 		.fab = &q->snap->fab,
 		.p = p,
-		.was = start,
-		.goes_on = start != NULL,
 		.soft = soft,
 		.n_lid_room = (size_t)q->snap->fab.max_lid + 1,
 		.core = FM_NONE,
@@ -428,8 +404,6 @@ compose_from(const struct plan_regions *start, bool soft, struct router *r,
 		.blamed = FM_NONE };
 	int rc;
 
-	if (start == NULL && q->prev != NULL && q->anew == PLAN_FROM_PREV)
-		c.was = q->prev->regions;
 	fm_arena_init(&c.mem, SIZE_MAX);
 	fm_arena_fail_at(&c.mem, r->scratch_fail_at);
 	rc = compose_all(&c, whole, err);
@@ -439,7 +413,6 @@ compose_from(const struct plan_regions *start, bool soft, struct router *r,
 	tables_put(c.other);
 	fm_vec_fini(&c.soft_holes);
 	fm_arena_fini(&c.mem);
-	*good = c.goes_on || start == NULL;
 	return rc;
 }
 
@@ -469,12 +442,11 @@ compose_strictly(struct router *r, const struct plan_request *q, struct plan *p,
     const struct chain **whole, struct fm_error *err)
 {
 	struct plan *strict = plan_new(q->snap, err);
-	bool good;
 	int rc;
 
 	if (strict == NULL)
 		return FM_E_RESOURCE;
-	rc = compose_from(NULL, false, r, q, strict, whole, &good, err);
+	rc = compose_once(false, r, q, strict, whole, err);
 	if (rc == 0 &&
 	    (p->tables == NULL || strict->tables == NULL ||
 		strict->verdict.unreachable_pairs < p->verdict.unreachable_pairs))
@@ -488,25 +460,15 @@ int
 compose(struct router *r, const struct plan_request *q, struct plan *p, const struct chain **whole,
     struct fm_error *err)
 {
-	const struct plan_regions *start;
 	double start_ms = plan_now_ms();
-	bool good = false;
-	int rc = compose_find_start(q, &start, err);
+	int rc;
 
 	*whole = q->chain;
 	p->verify_ms = 0;
-	if (rc == 0 && start != NULL)
-		rc = compose_from(start, true, r, q, p, whole, &good, err);
-	if (rc == 0 && !good) {
-		plan_regions_put(p->regions);
-		p->regions = NULL;
-		p->refused.n = 0;
-		p->verdict = (struct verdict){ .fault = VERIFY_OK };
-		rc = compose_from(NULL, true, r, q, p, whole, &good, err);
-		if (rc == 0 && p->regions != NULL &&
-		    (p->tables == NULL || p->verdict.unreachable_pairs > 0))
-			rc = compose_strictly(r, q, p, whole, err);
-	}
+	rc = compose_once(true, r, q, p, whole, err);
+	if (rc == 0 && p->regions != NULL &&
+	    (p->tables == NULL || p->verdict.unreachable_pairs > 0))
+		rc = compose_strictly(r, q, p, whole, err);
 	p->route_ms = plan_now_ms() - start_ms - p->verify_ms;
 	return rc;
 }

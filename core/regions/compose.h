@@ -7,7 +7,7 @@
  * component of its destination: that alone excludes loops.  Within a component its
  * engine routes, and sees the LIDs beyond as proxies on gateway ports.
  *
- *	beginning	compose_begin.c		regions, or where the search before ended
+ *	beginning	compose_begin.c		regions and the first entries of their chains
  *	components	compose_components.c	parts of regions, cables between them
  *	order		compose_order.c		who is above whom; ranks by destination
  *	gateways	compose_gateways.c	one for each (component, LID)

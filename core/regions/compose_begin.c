@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where composing begins: the regions of the configuration and the first entries of their
- * chains; or, after an event, where the search before ended.
+ * chains.
  *
- * The join, the entries and the merged regions of a plan are remembered with it, and with
- * them the fabric on which all joins were tried to find them.  As long as nothing is there
- * that was not there then, no cable and no end, that one join is tried alone: what was refused
- * on more would hardly do on less.  So losses and their return, in any order, find the same
- * joint.  All joins are tried where something is new, where the join will not do any more
- * or leaves a pair out, and where a full route is asked for.  Verify judges as ever.
+ * What is composed follows from the fabric and the configuration alone, whatever there was before:
+ * what is lost and comes back finds the tables as they were, and so does a restart, a standby and
+ * `fmroute`.
  *
  * O(switches + cables + ends), beside the components and their order.
  */
@@ -16,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/graph/graph_diff.h"
 #include "core/regions/compose_gateways.h"
 #include "core/regions/compose_steps.h"
 
@@ -56,8 +52,7 @@ start_regions(struct composer *c, struct fm_error *err)
 	said->n = n;
 	said->n_switches = c->fab->n_switches;
 	said->region = calloc(n, sizeof(*said->region));
-	said->sw_level = calloc(c->fab->n_switches + 1, sizeof(*said->sw_level));
-	if (said->region == NULL || said->sw_level == NULL)
+	if (said->region == NULL)
 		return compose_no_memory(err);
 	for (uint32_t i = 0; i < n; i++)
 		snprintf(said->region[i].name, sizeof(said->region[i].name), "%s",
@@ -137,81 +132,4 @@ compose_set_up(struct composer *c, bool *complete, struct fm_error *err)
 	    (rc = compose_find_order(c, complete, err)) != 0)
 		return rc;
 	return room_for_gateways(c, err);
-}
-
-/* ------------------------------------------------------ where to begin */
-
-/* Is the first join by the first entries all that there was to find? */
-static bool
-is_the_first(const struct plan_regions *was)
-{
-	for (uint32_t i = 0; i < was->n; i++)
-		if (was->region[i].entry > 0 || was->region[i].is_merged)
-			return false;
-	return was->join <= PLAN_FLAT;
-}
-
-/* May a search go on where that one ended? */
-static int
-may_go_on(
-    const struct plan_request *q, const struct plan_regions *was, bool *may, struct fm_error *err)
-{
-	*may = was != NULL && was->searched != NULL && was->n == q->regions->n_regions &&
-	    !is_the_first(was);
-	return *may ? graph_is_part(&q->snap->fab, &was->searched->fab, may, err) : 0;
-}
-
-int
-compose_find_start(
-    const struct plan_request *q, const struct plan_regions **start, struct fm_error *err)
-{
-	bool starts_over = q->anew != PLAN_FROM_PREV || q->all_joins || q->prev == NULL ||
-	    q->prev->mark != q->chain->mark;
-	const struct plan *prev = starts_over ? NULL : q->prev;
-	const struct plan *nominal = prev != NULL ? prev->nominal : NULL;
-	const struct plan_regions *of[] = { prev != NULL ? prev->regions : NULL,
-		nominal != NULL ? nominal->regions : NULL };
-	bool may = false;
-	int rc = 0;
-
-	*start = NULL;
-	for (unsigned i = 0; rc == 0 && *start == NULL && i < 2; i++) {
-		rc = may_go_on(q, of[i], &may, err);
-		if (may)
-			*start = of[i];
-	}
-	return rc;
-}
-
-int
-compose_take_refusals(struct composer *c, struct fm_error *err)
-{
-	const struct plan *prev = c->q->prev,
-			  *from = prev->regions == c->was ? prev : prev->nominal;
-	bool ok = true;
-
-	for (size_t i = 0; ok && i < from->refused.n; i++)
-		for (int join = PLAN_FLAT; ok && join < PLAN_WHOLE; join++)
-			if (strcmp(from->refused.item[i].engine, plan_join_name(join)) == 0)
-				ok = fm_vec_push(&c->p->refused, from->refused.item[i]);
-	for (uint32_t i = 0; i < c->was->n; i++)
-		for (size_t j = 0; ok && j < c->was->region[i].refused.n; j++)
-			ok = fm_vec_push(
-			    &c->p->regions->region[i].refused, c->was->region[i].refused.item[j]);
-	return ok ? 0 : compose_no_memory(err);
-}
-
-int
-compose_set_up_again(struct composer *c, bool *complete, struct fm_error *err)
-{
-	bool any = false;
-	int rc = 0;
-
-	for (uint32_t i = 0; i < c->was->n; i++) {
-		c->region[i].at = c->was->region[i].entry;
-		any |= c->was->region[i].is_merged;
-	}
-	if (any && (rc = compose_find_components(c, err)) == 0 && (rc = start_regions(c, err)) == 0)
-		rc = compose_merge_regions_again(c, err);
-	return rc == 0 ? compose_set_up(c, complete, err) : rc;
 }

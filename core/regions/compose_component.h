@@ -20,7 +20,6 @@ struct exit {
 	uint32_t near_gate, far_gate; /* numbers among the gates of their components */
 	uint32_t nth;		      /* among those to the same far switch */
 	uint32_t n_lids;	      /* that leave by it */
-	bool is_new;		      /* the plan before did not have it */
 };
 
 struct side {

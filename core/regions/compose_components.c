@@ -162,10 +162,10 @@ find_exits(struct composer *c, struct fm_error *err)
 	for (uint32_t x = 0; x < c->n_components; x++) {
 		struct component *p = &c->component[x];
 
-		if (p->n_exits >= LOST_EXIT)
+		if (p->n_exits >= NO_EXIT)
 			return fm_fail(err, FM_E_RESOURCE,
 			    "%u cables leave one part of a region: more than %u cannot be composed",
-			    p->n_exits, LOST_EXIT - 1u);
+			    p->n_exits, NO_EXIT - 1u);
 		p->gate = fm_arena_array(&c->mem, p->n_gates + 1, fm_sw);
 		p->gate_serves = fm_arena_array(&c->mem, p->n_gates + 1, uint8_t);
 		p->exit = fm_arena_array(&c->mem, p->n_exits + 1, struct exit);

@@ -6,7 +6,6 @@
  * VL.  Any such choice is right as far as islands go; whether the core is free of
  * cycles is for verify to say.  Attempts:
  *
- *	the islands of the plan before
  *	one component that all others touch and no two others touch: these are islands
  *	the components whose engines have SLs of their own; they cannot be of the core
  *	these, and of the components on the credit loop that was found last one more, the
@@ -217,23 +216,6 @@ add_from_cycle(struct choice *k, const uint8_t *on_cycle)
 	return true;
 }
 
-/* The islands of the plan before, if they still may be. */
-static bool
-take_before(struct choice *k)
-{
-	struct composer *c = k->c;
-	const struct plan_regions *was = c->was;
-
-	if (was == NULL || was->sw_core_level == NULL || was->n_switches != c->fab->n_switches)
-		return false;
-	for (uint32_t x = 0; x < c->n_components; x++)
-		c->island[x] = was->sw_core_level[c->component[x].sw[0]] == PLAN_ISLAND;
-	for (uint32_t x = 0; x < c->n_components; x++)
-		if (c->island[x] ? touches_island(c, x) : compose_has_own(c, x))
-			return false;
-	return is_joined(k);
-}
-
 static bool
 has_islands(const struct composer *c)
 {
@@ -290,16 +272,14 @@ compose_choose_islands(struct composer *c, unsigned attempt)
 
 	if (attempt > MOST_ATTEMPTS || !room_to_choose(&k))
 		return false;
-	if (attempt == 0)
-		return take_before(&k) && has_islands(c);
-	if (attempt == 1) {
+	if (attempt == 0) {
 		c->core = find_core(c);
 		for (uint32_t x = 0; x < c->n_components; x++)
 			c->island[x] = x != c->core &&
 			    (c->merged == FM_NONE || c->component[x].region != c->merged);
 		return c->core != FM_NONE;
 	}
-	if (attempt == 2) {
+	if (attempt == 1) {
 		if (!take_own(&k))
 			return false;
 		if (has_islands(c))

@@ -12,13 +12,11 @@
  * Where no traffic begins the cables of the gate so chosen take turns as LIDs arrive:
  * they would otherwise see a pattern of t.  Nobody upstream can tell.
  *
- * Sticky: where the plan before led a LID out by a gateway that is still good,
- * it stays; those whose gateway is lost go to the least loaded; a cable that is
- * back gets the LIDs that are nominally its own.  So down and up again ends
- * where it began.
+ * The plan before has no say: most losses are repaired (core/repair), and where all is composed
+ * anew, keeping gateways saved one entry of twenty.  So down and up again ends where it began.
  *
  * Islands choose none, their core does.  A LID of an island has an ingress there, a component
- * with a cable to a gate that is nearest to the LID's switch: by number too, and sticky.
+ * with a cable to a gate that is nearest to the LID's switch: by number too.
  * The components of the core lead to the ingress as to its own LIDs; those that have a nearest
  * cable themselves hand over at once.
  *
@@ -33,9 +31,8 @@
 #include "lib/hash.h"
 #include "lib/vec.h"
 
-#define SLACK 1u	/* hops */
-#define FAR 0x10000u	/* hops, as it were: handing over comes first */
-#define STICKY_SLACK 2u /* for who is there already: no wavering when a path changes a little */
+#define SLACK 1u     /* hops */
+#define FAR 0x10000u /* hops, as it were: handing over comes first */
 
 /* Candidates that are alike for LIDs with the same targets. */
 struct choice {
@@ -53,7 +50,6 @@ struct choosing {
 	    *phi; /* [switches of an island] hops from the nearest gate that is handed over to */
 	uint32_t x;
 	struct component *px;
-	bool sticky;
 	uint32_t *by_rank; /* [n_components] */
 	uint32_t *count;   /* [n_components + 1] */
 	uint32_t *stamp;   /* [n_components] */
@@ -199,54 +195,6 @@ choice_for(struct choosing *g, uint32_t lid, bool is_host)
 
 /* -------------------------------------------------------------- choosing */
 
-/* Is the gateway it had as good as one may be? */
-static bool
-may_stay(struct choosing *g, const struct choice *k, uint16_t number)
-{
-	const struct exit *e = &g->px->exit[number];
-
-	for (uint32_t i = 0; i < g->n_sides; i++)
-		if (g->px->side[g->side[i]].component == e->to)
-			return g->target[i] != FM_NONE && is_served(g, e, g->target[i]) &&
-			    hops_from(g, e, g->target[i]) <= k->best + STICKY_SLACK;
-	return false;
-}
-
-/* Of those listed the one with the fewest LIDs for its speed, beginning with the nominal. */
-static uint16_t
-least_loaded(const struct choosing *g, const struct choice *k, uint32_t nominal)
-{
-	const uint16_t *listed = g->listed.item + k->first;
-	uint16_t best = listed[nominal];
-
-	for (uint32_t i = 1; i < k->n; i++) {
-		uint16_t other = listed[(nominal + i) % k->n];
-		const struct exit *a = &g->px->exit[other], *b = &g->px->exit[best];
-		uint64_t load_a = (uint64_t)(a->n_lids + 1) * g->c->fab->link_mbps[b->link];
-		uint64_t load_b = (uint64_t)(b->n_lids + 1) * g->c->fab->link_mbps[a->link];
-
-		if (load_a < load_b)
-			best = other;
-	}
-	return best;
-}
-
-static uint16_t
-choose(struct choosing *g, const struct choice *k, uint32_t t, uint16_t was)
-{
-	uint32_t nominal = (t + t / k->n) % k->n;
-	uint16_t own = g->listed.item[k->first + nominal];
-
-	if (was == NO_EXIT || (was != LOST_EXIT && g->px->exit[own].is_new && g->px->n_sources > 0))
-		return own;
-	if (was != LOST_EXIT && may_stay(g, k, was))
-		return was;
-	/* with its nearest gates an island's LID changes its ingress, and there it is nominal */
-	if (was != LOST_EXIT && is_island(g->c, g->owner))
-		return own;
-	return least_loaded(g, k, nominal);
-}
-
 static void
 blame(struct choosing *g, uint32_t lid)
 {
@@ -276,17 +224,15 @@ choose_all(struct choosing *g)
 		bool is_host = i < pd->n_host_lids;
 		uint32_t lid = pd->lid[i];
 		uint32_t t = compose_lid_number(pd, i);
-		uint16_t was = g->sticky ? row[lid] : NO_EXIT, now = NO_EXIT;
+		uint16_t now = NO_EXIT;
 		const struct choice *k = choice_for(g, lid, is_host);
 
 		if (k == NULL)
 			return false;
 		if (k->n > 0)
-			now = choose(g, k, t, was);
+			now = g->listed.item[k->first + (t + t / k->n) % k->n];
 		else
 			blame(g, lid);
-		if (was < LOST_EXIT)
-			g->px->exit[was].n_lids--;
 		if (now != NO_EXIT)
 			g->px->exit[now].n_lids++;
 		else
@@ -364,8 +310,6 @@ choose_arrived(struct choosing *g, uint32_t x, uint32_t lid, bool is_host)
 
 		if (exits[own].near != near || turn-- > 0)
 			continue;
-		if (g->sticky && !exits[own].is_new)
-			break;
 		exits[*gateway].n_lids--;
 		exits[own].n_lids++;
 		*gateway = own;
@@ -446,7 +390,7 @@ choose_for_island(struct choosing *g, uint32_t *nearest)
 
 	if (p->n_sides == 0)
 		return true;
-	compose_find_ingresses(c, g->owner, g->sticky, g->phi, nearest);
+	compose_find_ingresses(c, g->owner, g->phi, nearest);
 	for (uint32_t side = 0; side < p->n_sides; side++) {
 		uint32_t ingress = p->side[side].component;
 
@@ -482,35 +426,6 @@ choose_gateways(struct choosing *g)
 	return ok;
 }
 
-/* Does x choose gateways for LIDs of d? */
-static bool
-is_led(const struct composer *c, uint32_t d, uint32_t x)
-{
-	if (c->islands)
-		return !c->island[x] &&
-		    c->component[x].fabric_component == c->component[d].fabric_component;
-	return rank_to(c, d, x) != ORDERED_NO_RANK;
-}
-
-/* What remains of who is no longer led anywhere. */
-static void
-forget_lost(struct composer *c)
-{
-	for (uint32_t x = 0; x < c->n_components; x++) {
-		uint16_t *row = gateways_of(c, x);
-
-		for (uint32_t lid = 0; lid < c->n_lid_room; lid++) {
-			uint32_t d = c->lid_component[lid];
-
-			if (row[lid] == NO_EXIT || (d != FM_NONE && d != x && is_led(c, d, x)))
-				continue;
-			if (row[lid] < LOST_EXIT)
-				c->component[x].exit[row[lid]].n_lids--;
-			row[lid] = NO_EXIT;
-		}
-	}
-}
-
 static void
 clear_loads(struct composer *c)
 {
@@ -539,12 +454,10 @@ alloc_choosing(struct choosing *g)
 int
 compose_find_gateways(struct composer *c, struct fm_error *err)
 {
-	struct choosing g = { .c = c, .sticky = compose_is_sticky(c), .dropped_by = FM_NONE };
+	struct choosing g = { .c = c, .dropped_by = FM_NONE };
 	uint32_t k = c->n_components;
 	bool ok;
 
-	if (g.sticky)
-		compose_mark_new_exits(c);
 	if (!alloc_choosing(&g))
 		return compose_no_memory(err);
 	c->blamed = FM_NONE;
@@ -552,11 +465,7 @@ compose_find_gateways(struct composer *c, struct fm_error *err)
 	clear_loads(c);
 	for (uint32_t x = 0; x < k; x++)
 		compose_mark_gates(c, x);
-	if (g.sticky)
-		compose_look_back(c);
 	ok = choose_gateways(&g);
-	if (g.sticky)
-		forget_lost(c);
 	fm_hash_fini(&g.seen);
 	fm_vec_fini(&g.choices);
 	fm_vec_fini(&g.listed);

@@ -5,10 +5,9 @@
  * A gate of a component serves when all whose traffic is to leave by it have a route to
  * it.  An island's LID is handed over at a gate that is nearest to its switch, of
  * those to which a gate that serves leads; of the cables there the LID's number picks
- * one, and the component of the core where it begins is the LID's ingress.  An ingress stays for
- * as long as it has such a cable, unless the nominal cable is back.
+ * one, and the component of the core where it begins is the LID's ingress.
  *
- * O(LIDs * cables of the island), and for the ingress before a walk over the core's components.
+ * O(LIDs * cables of the island).
  */
 #include <string.h>
 
@@ -92,50 +91,19 @@ list_nearest(const struct composer *c, const struct component *p, const uint16_t
 	return n;
 }
 
-/* Which component handed lid over to those of the core that did not do so themselves? */
-static uint32_t
-ingress_before(const struct composer *c, uint32_t owner, uint32_t lid)
-{
-	for (uint32_t x = 0; x < c->n_components; x++) {
-		const struct exit *e = c->island[x] ? NULL : exit_of(c, x, lid);
-		uint32_t y = x;
-
-		if (e == NULL || e->to == owner)
-			continue;
-		for (uint32_t steps = 0; e != NULL && steps < c->n_components; steps++) {
-			if (e->to == owner)
-				return y;
-			y = e->to;
-			e = c->island[y] ? NULL : exit_of(c, y, lid);
-		}
-	}
-	return FM_NONE;
-}
-
 /* The ingress of the i-th LID, of n nearest cables. */
 static uint32_t
-find_ingress(const struct composer *c, uint32_t island, bool sticky, uint32_t i,
-    const uint32_t *nearest, uint32_t n)
+find_ingress(const struct composer *c, uint32_t island, uint32_t i, const uint32_t *nearest,
+    uint32_t n)
 {
 	const struct component *p = &c->component[island];
-	uint32_t t = compose_lid_number(p, i), before;
-	const struct exit *nominal;
+	uint32_t t = compose_lid_number(p, i);
 
-	if (n == 0)
-		return p->side[0].component;
-	nominal = &p->exit[nearest[(t + t / n) % n]];
-	if (p->n_sides == 1 || !sticky || nominal->is_new)
-		return nominal->to;
-	before = ingress_before(c, island, p->lid[i]);
-	for (uint32_t j = 0; j < n; j++)
-		if (p->exit[nearest[j]].to == before)
-			return before;
-	return nominal->to;
+	return n == 0 ? p->side[0].component : p->exit[nearest[(t + t / n) % n]].to;
 }
 
 void
-compose_find_ingresses(
-    struct composer *c, uint32_t island, bool sticky, uint16_t *phi, uint32_t *nearest)
+compose_find_ingresses(struct composer *c, uint32_t island, uint16_t *phi, uint32_t *nearest)
 {
 	const struct component *p = &c->component[island];
 	uint32_t n = 0, last = FM_NONE;
@@ -147,6 +115,6 @@ compose_find_ingresses(
 		if (u != last)
 			n = list_nearest(c, p, phi, u, nearest);
 		last = u;
-		c->lid_ingress[p->lid[i]] = find_ingress(c, island, sticky, i, nearest, n);
+		c->lid_ingress[p->lid[i]] = find_ingress(c, island, i, nearest, n);
 	}
 }

@@ -11,7 +11,6 @@
 
 #define N_SLS 16u
 #define NO_EXIT UINT16_MAX
-#define LOST_EXIT (NO_EXIT - 1) /* while gateways are chosen: the cable there was is gone */
 
 struct region_state {
 	uint32_t at;				     /* entry of the chain that is in force */
@@ -36,8 +35,6 @@ struct composer {
 	const struct fm_fabric *fab;
 	struct fm_arena mem;
 	struct plan *p;
-	const struct plan_regions *was; /* whose order and islands are to stay; NULL: nobody's */
-	bool goes_on;			/* begins where its search ended (compose_begin.c) */
 	struct region_state *region;	/* [set->n_regions] */
 	const uint16_t *sw_region;	/* [n_switches] */
 	uint32_t merged; /* region that is the core of many (compose_merge_regions.c), FM_NONE */
@@ -124,7 +121,7 @@ exit_of(const struct composer *c, uint32_t x, uint32_t lid)
 {
 	uint16_t e = gateways_of(c, x)[lid];
 
-	return e >= LOST_EXIT ? NULL : &c->component[x].exit[e];
+	return e == NO_EXIT ? NULL : &c->component[x].exit[e];
 }
 
 #endif

@@ -111,11 +111,3 @@ compose_merge_regions(struct composer *c, bool *any, struct fm_error *err)
 	start_anew(c);
 	return tell_merged(c, n_merged, err);
 }
-
-int
-compose_merge_regions_again(struct composer *c, struct fm_error *err)
-{
-	for (uint32_t i = 0; i < c->was->n; i++)
-		c->region[i].is_merged = c->was->region[i].is_merged;
-	return merge_regions(c, err);
-}

@@ -6,7 +6,7 @@
  * differ in who is left out, in how much crowds on one cable, and in hops.
  * Candidates, each completed by breadth first search:
  *
- *	the order before, then the administrator's, where nobody is left out
+ *	the administrator's, where nobody is left out
  *	all components of regions without hosts on top; or all of any one region:
  *	with a single root parallel cores would idle
  *	one component on top
@@ -209,26 +209,6 @@ no_levels(const struct ordering *o)
 	memset(o->level, 0xff, o->c->n_components * sizeof(*o->level));
 }
 
-/* Each component as its first switch was; false: not all were there. */
-static bool
-levels_before(const struct ordering *o)
-{
-	const struct plan_regions *was = o->c->was;
-	const uint16_t *level;
-
-	if (was == NULL || was->n_switches != o->c->fab->n_switches)
-		return false;
-	level = o->to == &o->c->inner ? was->sw_core_level : was->sw_level;
-	for (uint32_t x = 0; level != NULL && x < o->c->n_components; x++) {
-		o->level[x] = level[o->c->component[x].sw[0]];
-		if (o->to == &o->c->inner && o->c->island[x])
-			o->level[x] = 0;
-		if (o->level[x] >= o->c->n_components)
-			return false;
-	}
-	return level != NULL;
-}
-
 static bool
 levels_as_given(const struct ordering *o)
 {
@@ -414,8 +394,7 @@ compose_find_order(struct composer *c, bool *complete, struct fm_error *err)
 		o.sources[x] = c->component[x].n_sources;
 		o.lids[x] = c->component[x].n_lids;
 	}
-	if (!(levels_before(&o) && take_if_complete(&o, "kept")) &&
-	    !(levels_as_given(&o) && take_if_complete(&o, "given")))
+	if (!(levels_as_given(&o) && take_if_complete(&o, "given")))
 		consider_all(&o);
 	keep_ranks(&o);
 	c->order = &c->whole;
@@ -481,8 +460,7 @@ compose_order_core(struct composer *c, bool *complete, struct fm_error *err)
 	if (!alloc_ordering(&o))
 		return compose_no_memory(err);
 	weigh_core(&o);
-	if (!(levels_before(&o) && take_if_complete(&o, NULL)) &&
-	    !(levels_as_given(&o) && take_if_complete(&o, NULL)))
+	if (!(levels_as_given(&o) && take_if_complete(&o, NULL)))
 		consider_all(&o);
 	keep_ranks(&o);
 	*complete = o.best_score.left_out == 0;

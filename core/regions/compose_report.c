@@ -60,25 +60,11 @@ compose_report(struct composer *c, enum plan_join join, struct fm_error *err)
 	struct plan_regions *said = c->p->regions;
 
 	said->join = join;
-	said->searched = snapshot_get(c->goes_on ? c->was->searched : c->snap);
-	if (join == PLAN_ISLANDS) {
-		said->sw_core_level = calloc(said->n_switches + 1, sizeof(*said->sw_core_level));
-		if (said->sw_core_level == NULL)
-			return compose_no_memory(err);
-	}
-	for (uint32_t x = 0; x < c->n_components; x++)
-		for (uint32_t i = 0; i < c->component[x].n; i++) {
-			said->sw_level[c->component[x].sw[i]] = c->whole.level[x];
-			if (join == PLAN_ISLANDS)
-				said->sw_core_level[c->component[x].sw[i]] =
-				    c->island[x] ? PLAN_ISLAND : c->inner.level[x];
-		}
 	for (uint32_t i = 0; i < said->n; i++) {
 		struct plan_region *region = &said->region[i];
 		uint32_t as = c->region[i].is_merged ? c->merged : i;
 		struct chain_entry e;
 
-		region->entry = c->region[i].at;
 		region->is_merged = join != PLAN_WHOLE && c->region[i].is_merged;
 		if (join == PLAN_WHOLE || c->region[as].n_routed == 0 || !compose_entry(c, as, &e))
 			continue;

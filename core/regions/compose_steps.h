@@ -54,13 +54,6 @@ int compose_judge_component(struct composer *c, uint32_t x, enum verify_sl_model
 int compose_look_at_regions(struct composer *c, uint32_t *only, struct fm_error *err);
 /* Components, their order and room, for the regions as they are cut. */
 int compose_set_up(struct composer *c, bool *complete, struct fm_error *err);
-/* Whose search may this one go on where it ended?  NULL: nobody's (compose_begin.c). */
-int compose_find_start(
-    const struct plan_request *q, const struct plan_regions **start, struct fm_error *err);
-/* Set up for the regions as they were cut there, each with the entry that was in force. */
-int compose_set_up_again(struct composer *c, bool *complete, struct fm_error *err);
-/* Why the others were refused there is told again. */
-int compose_take_refusals(struct composer *c, struct fm_error *err);
 struct repair_entries;
 /* Ways for c->soft_holes; what the entries were goes to undo. */
 int compose_complete(struct composer *c, struct repair_entries *undo, struct fm_error *err);

@@ -3,7 +3,6 @@
 CORE_SOURCES += \
 	core/regions/compose.c \
 	core/regions/compose.h \
-	core/regions/compose_before.c \
 	core/regions/compose_begin.c \
 	core/regions/compose_component.h \
 	core/regions/compose_components.c \

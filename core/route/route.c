@@ -406,36 +406,15 @@ route_once_anew(
 	return 0;
 }
 
-/* all_joins: of regions nothing that was refused is taken for refused.  So too where what
- * is left without that does not join all. */
 static int
-route_anew(struct router *r, const struct plan_request *q, bool all_joins, struct plan **out,
-    struct fm_error *err)
+route_anew(
+    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
 	struct plan_request full = *q;
-	struct plan *p = NULL;
-	int rc;
 
-	full.all_joins = all_joins;
 	if (q->prev != NULL && q->prev->mended) /* and not by the chain */
 		full.anew = PLAN_BY_CHAIN;
-	if (!all_joins && ((rc = plan_return_to_nominal(r, q, out, err)) != 0 || *out != NULL))
-		return rc;
-	rc = route_once_anew(r, &full, &p, err);
-	if (rc == 0 && p->regions != NULL && p->regions->searched != p->snap &&
-	    (p->tables == NULL || p->verdict.unreachable_pairs > 0)) {
-		plan_put(p);
-		p = NULL;
-		full.all_joins = true;
-		rc = route_once_anew(r, &full, &p, err);
-	}
-	if (rc == 0)
-		rc = plan_keep_nominal(q, p, err);
-	if (rc == 0)
-		*out = p;
-	else
-		plan_put(p);
-	return rc;
+	return route_once_anew(r, &full, out, err);
 }
 
 /* Pairs lack a way in tables that are kept: would a full route join more of them?  None on
@@ -468,7 +447,7 @@ try_to_join_more(
 	(*p)->anew_tried = q->prev->anew_tried;
 	if ((rc = may_join_more(q, *p, &may, err)) != 0 || !may)
 		return rc;
-	rc = route_anew(r, q, true, &fresh, err);
+	rc = route_anew(r, q, &fresh, err);
 	if (rc == 0 && fresh->tables != NULL &&
 	    fresh->verdict.unreachable_pairs < (*p)->verdict.unreachable_pairs) {
 		struct plan *kept = *p;
@@ -722,7 +701,7 @@ try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p
 	    (q->rebalance != PLAN_REBALANCE_ALWAYS && !q->quiet))
 		return 0;
 	(*p)->rebalance_tried = true;
-	rc = route_anew(r, q, true, &fresh, err);
+	rc = route_anew(r, q, &fresh, err);
 	if (rc == 0)
 		rc = is_better(r, *p, fresh, &better, err);
 	if (rc == 0 && better && (rc = order(r, q, &fresh, err)) != 0)
@@ -755,7 +734,7 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 	if (rc == 0 && *out != NULL)
 		rc = try_to_rebalance(r, q, out, &done, err);
 	else if (rc == 0)
-		rc = route_anew(r, q, false, out, err);
+		rc = route_anew(r, q, out, err);
 	if (rc == 0)
 		rc = mend(r, q, out, err);
 	if (rc == 0 && !done)

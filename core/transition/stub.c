@@ -253,8 +253,6 @@ keep_absent(struct plan *p, const struct plan_request *q, const struct plan *pre
 bool
 stub_copy_attributes(struct plan *p, const struct plan_request *q, const struct plan *prev)
 {
-	struct plan *nominal = plan_nominal(q->prev);
-
 	p->top_lid = prev->top_lid > p->snap->fab.max_lid ? prev->top_lid : p->snap->fab.max_lid;
 	p->mark = prev->mark;
 	p->made = PLAN_KEPT;
@@ -263,7 +261,6 @@ stub_copy_attributes(struct plan *p, const struct plan_request *q, const struct 
 	p->because = prev->because;
 	memcpy(p->weighed, prev->weighed, sizeof(p->weighed));
 	p->regions = plan_regions_get(prev->regions);
-	p->nominal = nominal != NULL ? plan_get(nominal) : NULL;
 	return keep_absent(p, q, prev) &&
 	    fm_vec_append(&p->deviations, prev->deviations.item, prev->deviations.n);
 }

@@ -16,16 +16,7 @@
 static struct composed c;
 static struct snapshot *whole; /* nothing is lost */
 static uint64_t *out_links, *out_switches, *out_ends;
-static uint32_t n_refused; /* joins and engines, since it was set to 0 */
 static uint32_t n_waiting; /* tables that were not taken up */
-
-static void
-count_refusals(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
-{
-	n_refused += level == FM_LOG_DEBUG && strcmp(subsystem, "route") == 0 &&
-	    (strstr(line, "regions cannot be joined") != NULL ||
-		strstr(line, " is refused: ") != NULL);
-}
 
 /* ------------------------------------------------------------------ places */
 
@@ -98,15 +89,14 @@ look_again(void)
 /* ----------------------------------------------------------------- routing */
 
 static struct plan *
-plan_after(struct plan *prev, bool all_joins)
+plan_after(struct plan *prev)
 {
 	struct plan_request q = { .snap = c.snap,
 		.chain = &c.region[0].chain,
 		.regions = &c.set,
 		.sw_region = c.sw_region,
 		.prev = prev,
-		.drain = PLAN_DRAIN_NEVER, /* how tables are changed is judged elsewhere */
-		.all_joins = all_joins };
+		.drain = PLAN_DRAIN_NEVER }; /* how tables are changed is judged elsewhere */
 	struct fm_error err = { 0 };
 	struct plan *p;
 
@@ -120,7 +110,7 @@ route(void)
 	struct plan *prev = c.plan;
 
 	look_again();
-	c.plan = plan_after(prev, false);
+	c.plan = plan_after(prev);
 	plan_put(prev);
 }
 
@@ -172,7 +162,7 @@ count_dead(const struct plan *p)
 static void
 expect_as_good(const char *what)
 {
-	struct plan *fresh = plan_after(NULL, false);
+	struct plan *fresh = plan_after(NULL);
 
 	check_plan(&c, what);
 	ck_assert_msg(c.plan->verdict.reachable_pairs == fresh->verdict.reachable_pairs,
@@ -289,7 +279,7 @@ static void
 expect_few_changes(struct plan *nominal, enum loss loss, const char *what)
 {
 	const struct fm_fabric *fab = &c.snap->fab;
-	struct plan *fresh = plan_after(NULL, false);
+	struct plan *fresh = plan_after(NULL);
 	struct changes n = changes_between(nominal, c.plan);
 	struct changes most = changes_between(nominal, fresh);
 
@@ -364,100 +354,7 @@ START_TEST(losses)
 		for (uint16_t region = 0; region < c.set.n_regions; region++)
 			if (region == (uint16_t)(c.set.n_regions - 1) || region == 0)
 				one_loss(loss, region);
-	ck_assert_uint_le(n_waiting, 7);
-}
-END_TEST
-
-/* ------------------------------------------------------------ what is remembered */
-
-static void
-expect_same_refusals(const struct plan *a, const struct plan *b)
-{
-	ck_assert_uint_eq(a->refused.n, b->refused.n);
-	for (size_t i = 0; i < a->refused.n; i++)
-		ck_assert_str_eq(a->refused.item[i].reason, b->refused.item[i].reason);
-	for (uint32_t i = 0; i < a->regions->n; i++) {
-		const struct plan_region *x = &a->regions->region[i], *y = &b->regions->region[i];
-
-		ck_assert_str_eq(x->engine, y->engine);
-		ck_assert_uint_eq(x->refused.n, y->refused.n);
-		for (size_t j = 0; j < x->refused.n; j++)
-			ck_assert_str_eq(x->refused.item[j].reason, y->refused.item[j].reason);
-	}
-}
-
-/* After a loss, and when all is back, nothing that was refused is tried again. */
-START_TEST(the_join_is_remembered)
-{
-	const struct place *p = &places[_i];
-	struct plan *nominal;
-
-	build(p);
-	if (p->join <= PLAN_FLAT || p->join == PLAN_WHOLE)
-		return; /* nothing is refused, or nothing tried */
-	repair_nothing(&c);
-	n_refused = 0;
-	route();
-	ck_assert_uint_gt(n_refused, 0);
-	nominal = plan_get(c.plan);
-	for (int back = 0; back < 2; back++) {
-		n_refused = 0;
-		if (back)
-			get_back();
-		else
-			lose(INNER_CABLE, (uint16_t)(c.set.n_regions - 1), 1);
-		route();
-		ck_assert_uint_eq(n_refused, 0);
-		ck_assert_int_eq(c.plan->regions->join, p->join);
-		if (c.plan->change.waiting[0] == '\0') /* else they are those of other tables */
-			expect_same_refusals(c.plan, nominal);
-	}
-	n_refused = 0;
-	plan_put(plan_after(c.plan, true)); /* kept */
-	ck_assert_uint_eq(n_refused, 0);
-	plan_put(nominal);
-}
-END_TEST
-
-/* Cables and hosts that were not there when all joins were searched: they are searched anew. */
-START_TEST(what_is_new_is_looked_at)
-{
-	build(&places[5]);
-	repair_nothing(&c);
-	if (_i == 0)
-		lose(INNER_CABLE, 0, 1);
-	else
-		fm_bit_set(out_ends, c.snap->fab.sw_first_end[0] + 1);
-	route();
-	n_refused = 0;
-	get_back();
-	route();
-	ck_assert_uint_gt(n_refused, 0);
-	n_refused = 0;
-	lose(INNER_CABLE, 0, 1);
-	route();
-	ck_assert_uint_eq(n_refused, 0);
-	check_plan(&c, "remembered of a fabric with more");
-}
-END_TEST
-
-/* Tables that were left as they were when the configuration changed: where its engines and
- * joints begin, that of before does not say. */
-START_TEST(another_configuration_begins_anew)
-{
-	build(&places[5]);
-	repair_nothing(&c);
-	route();
-	lose(INNER_CABLE, 0, 1);
-	route();
-	c.region[0].chain.mark++;
-	n_refused = 0;
-	if (_i == 0)
-		lose(INNER_CABLE, (uint16_t)(c.set.n_regions - 1), 1);
-	else
-		get_back();
-	route();
-	ck_assert_uint_gt(n_refused, 0);
+	ck_assert_uint_le(n_waiting, 6);
 }
 END_TEST
 
@@ -469,14 +366,9 @@ main(void)
 
 	if (!load_engines())
 		return 1;
-	fm_log_set_sink(count_refusals, NULL);
-	fm_log_set_debug("route");
 	suite_add_tcase(s, t);
 	tcase_set_timeout(t, 300); /* with sanitizers, beside other work */
 	tcase_add_checked_fixture(t, NULL, tear_down);
 	tcase_add_loop_test(t, losses, 0, 2 * N_PLACES);
-	tcase_add_loop_test(t, the_join_is_remembered, 0, N_PLACES);
-	tcase_add_loop_test(t, what_is_new_is_looked_at, 0, 2);
-	tcase_add_loop_test(t, another_configuration_begins_anew, 0, 2);
 	return run_suite(s);
 }
