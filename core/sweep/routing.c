@@ -54,6 +54,7 @@ end_routing(struct sweeper *s, int rc)
 	say_choice(s->plan, s->next);
 	say_mended(s->plan, s->next);
 	say_credit_loops(s->plan, s->next);
+	say_longer_paths(s->plan, s->next);
 	say_change(s->plan, s->next, s->set.transition.packet_life_ms, apply_holds(s));
 	if (s->next != NULL && s->next != s->plan) {
 		r->change = s->next->change;

@@ -161,6 +161,26 @@ say_credit_loops(const struct plan *old, const struct plan *p)
 	    p->verdict.fault == VERIFY_CREDIT_LOOP ? p->verdict.witness : "");
 }
 
+/* The longest by two switches, which is up and down once more, or all by a tenth on average.  Hosts
+ * that come may be further away than those there were: that is no news. */
+void
+say_longer_paths(const struct plan *old, const struct plan *p)
+{
+	const struct verdict *was, *now;
+
+	if (old == NULL || old->tables == NULL || p == NULL || p == old)
+		return;
+	was = &old->verdict;
+	now = &p->verdict;
+	if (now->reachable_pairs / 11 * 10 > was->reachable_pairs ||
+	    (now->max_hops < was->max_hops + 2 && now->avg_hops < was->avg_hops * 1.1))
+		return;
+	log_warn("sweep",
+	    "paths have become longer: %.2f switches on average and at most %" PRIu32
+	    ", before %.2f and %" PRIu32 ": are cables lost, or plugged in elsewhere?",
+	    now->avg_hops, now->max_hops, was->avg_hops, was->max_hops);
+}
+
 void
 say_adaptive(const struct plan *old, const struct plan *p)
 {

@@ -17,6 +17,8 @@ void say_mended(const struct plan *old, const struct plan *p);
 /* Credit loops in tables that are used, as credit_loops = warn lets them; those of regions
  * that allow their own are told by the composer.  Under the same engine they are no news. */
 void say_credit_loops(const struct plan *old, const struct plan *p);
+/* That paths between the hosts there were have become clearly longer. */
+void say_longer_paths(const struct plan *old, const struct plan *p);
 /* How the way from the one to the other is free of deadlocks, where that takes more
  * than an order; packet_life_ms: how long entries are emptied. */
 /* holds: what is emptied stays so till hosts have been told of other SLs. */

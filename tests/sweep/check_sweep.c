@@ -122,6 +122,34 @@ START_TEST(test_credit_loops_are_warned_of)
 }
 END_TEST
 
+/* A ring that is cut is a row; a host that comes at its far end is no news. */
+START_TEST(test_longer_paths_are_warned_of)
+{
+	static const char words[] = "paths have become longer: ";
+	uint32_t sw, host;
+
+	bring_up("torus 8 1", NULL);
+	rig_log_clear();
+	host = rig_host(&rig, 0);
+	sw = netlist_port(&rig.nl, host, 1)->peer_node;
+	sim_unlink(rig.sim, host, 1);
+	rig_settle(&rig);
+	sim_relink(rig.sim, host, 1);
+	rig_settle(&rig);
+	ck_assert_ptr_null(strstr(rig_log, words));
+	for (unsigned p = 1; p <= rig.nl.nodes[sw].n_ports; p++)
+		if (rig_is_switch(&rig, netlist_port(&rig.nl, sw, p)->peer_node)) {
+			sim_unlink(rig.sim, sw, p);
+			break;
+		}
+	rig_settle(&rig);
+	ck_assert_msg(strstr(rig_log, "and at most 8, before") != NULL, "%s", rig_log);
+	rig_log_clear();
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_ptr_null(strstr(rig_log, words));
+}
+END_TEST
+
 /* A light sweep: one Get a switch, one of our own port, and one of whom the switch that we hang on
  * obeys. */
 START_TEST(test_light_costs_a_get_per_switch)
@@ -1056,6 +1084,7 @@ suite(void)
 	tcase_add_loop_test(t, test_edge_fabrics, 0, sizeof(edges) / sizeof(edges[0]));
 	tcase_add_loop_test(t, test_unchanged_sends_no_set, 0, n);
 	tcase_add_test(t, test_credit_loops_are_warned_of);
+	tcase_add_test(t, test_longer_paths_are_warned_of);
 	tcase_add_test(t, test_light_costs_a_get_per_switch);
 	tcase_add_loop_test(t, test_loss, 0, 9);
 	tcase_add_test(t, test_strict);
