@@ -7,6 +7,8 @@
  *						group, PATHS PathRecords to random hosts
  *	storm steady FABRIC HOSTS SECONDS RATE	RATE path queries a second, from host after host,
  *						at their times whether answers come or not
+ *	storm flood FABRIC HOSTS SECONDS	the last hosts of the fabric ask for paths as fast
+ *						as they can write, and wait for no answer
  *
  * Each host is an open umad file of its own, by the words that libfmsim-umad.so uses.
  * fmsim repeats and gives up as the kernel does.  One line of JSON: what was asked, answered,
@@ -55,7 +57,7 @@ static struct {
 	struct host *host; /* [n] */
 	uint32_t n, n_done, paths;
 	int calls, epoll;
-	bool boot;
+	enum { BOOT, STEADY, FLOOD } kind;
 	struct fm_rng rng;
 	uint64_t n_sent, n_answered, n_paths, n_lost, n_refused, n_busy;
 	FM_VEC(uint32_t) latency_us; /* of paths */
@@ -124,7 +126,7 @@ open_hosts(const char *fabric, uint32_t n)
 	struct fmsim_welcome w;
 	struct netlist nl;
 	struct fm_error err;
-	uint32_t k = 0;
+	uint32_t k = 0, n_hosts = 0, first = 1; /* the first host is the SM's */
 
 	if (netlist_read(fabric, &nl, &err) != 0)
 		die(err.msg);
@@ -133,9 +135,12 @@ open_hosts(const char *fabric, uint32_t n)
 	storm.calls = fmsim_connect(fmsim_default_path(), &hello, &w);
 	if (storm.host == NULL || storm.epoll < 0 || storm.calls < 0)
 		die("no fmsim");
-	/* the first host is the SM's */
+	for (uint32_t i = 0; i < nl.n_nodes; i++)
+		n_hosts += nl.nodes[i].type == NETLIST_CA;
+	if (storm.kind == FLOOD && n_hosts > n)
+		first = n_hosts - n;
 	for (uint32_t i = 0, seen = 0; i < nl.n_nodes && k < n; i++)
-		if (nl.nodes[i].type == NETLIST_CA && seen++ > 0)
+		if (nl.nodes[i].type == NETLIST_CA && seen++ >= first)
 			open_host(&storm.host[k++], nl.nodes[i].id);
 	if (k < n)
 		die("the fabric has not so many hosts");
@@ -160,13 +165,13 @@ send_request(
 		uint8_t mad[WIRE_MAD_BYTES];
 	} m = { .f = { .length = WIRE_MAD_BYTES,
 		    .agent = h->agent,
-		    .timeout_ms = TIMEOUT_MS,
-		    .retries = N_RETRIES,
+		    .timeout_ms = storm.kind == FLOOD ? 0 : TIMEOUT_MS,
+		    .retries = storm.kind == FLOOD ? 0 : N_RETRIES,
 		    .qpn = 1,
 		    .qkey = GSI_QKEY,
 		    .lid = h->port.sm_lid } };
 
-	while (h->sent_ns[h->tid % WINDOW] != 0)
+	while (storm.kind != FLOOD && h->sent_ns[h->tid % WINDOW] != 0)
 		h->tid++;
 	h->sent_ns[h->tid % WINDOW] = at_ns;
 	head.tid = h->tid++;
@@ -261,7 +266,7 @@ take_answer(struct host *h, const struct fmsim_frame *f, const uint8_t *mad)
 	sa_header_get(mad, &head);
 	path = head.attr == SA_PATH_RECORD;
 	sent = &h->sent_ns[head.tid % WINDOW];
-	if (*sent == 0)
+	if (*sent == 0 && storm.kind != FLOOD)
 		return; /* a second answer to what was repeated */
 	if (f->status == 0) {
 		storm.n_answered++;
@@ -272,7 +277,7 @@ take_answer(struct host *h, const struct fmsim_frame *f, const uint8_t *mad)
 	h->n_under_way -= path;
 	if (f->status == 0 && head.status == WIRE_STATUS_BUSY) {
 		storm.n_busy++;
-		h->n_asked -= path && storm.boot;
+		h->n_asked -= path && storm.kind == BOOT;
 		h->again_ns = at_ns + BUSY_AGAIN_NS;
 	} else {
 		storm.n_lost += f->status != 0;
@@ -281,10 +286,10 @@ take_answer(struct host *h, const struct fmsim_frame *f, const uint8_t *mad)
 			storm.n_paths++;
 			note_latency(*sent, at_ns);
 		}
-		h->step += storm.boot && !path;
+		h->step += storm.kind == BOOT && !path;
 	}
 	*sent = 0;
-	if (storm.boot && h->again_ns == 0)
+	if (storm.kind == BOOT && h->again_ns == 0)
 		go_on(h);
 }
 
@@ -363,6 +368,19 @@ steady(int64_t seconds, int64_t rate)
 		wait_ms(5);
 }
 
+static void
+flood(int64_t seconds)
+{
+	int64_t end = now_ns() + seconds * NS, at_ns;
+
+	while ((at_ns = now_ns()) < end) {
+		for (uint32_t i = 0; i < storm.n; i++)
+			for (unsigned j = 0; j < EVENTS; j++)
+				ask_path(&storm.host[i], at_ns);
+		wait_ms(0);
+	}
+}
+
 static int
 compare(const void *a, const void *b)
 {
@@ -382,23 +400,28 @@ percentile_ms(double share)
 int
 main(int argc, char **argv)
 {
+	static const char *const kinds[] = { "boot", "steady", "flood" };
+	unsigned n_kinds = 3;
 	struct rlimit files;
 	int64_t start;
 
-	if (argc < 5 ||
-	    (strcmp(argv[1], "boot") != 0 && (strcmp(argv[1], "steady") != 0 || argc < 6)))
+	while (argc > 1 && n_kinds > 0 && strcmp(argv[1], kinds[n_kinds - 1]) != 0)
+		n_kinds--;
+	if (n_kinds == 0 || argc < (n_kinds - 1 == STEADY ? 6 : 5))
 		die("usage: storm boot FABRIC HOSTS PATHS | storm steady FABRIC HOSTS SECONDS "
-		    "RATE");
+		    "RATE | storm flood FABRIC HOSTS SECONDS");
+	storm.kind = n_kinds - 1;
 	getrlimit(RLIMIT_NOFILE, &files);
 	files.rlim_cur = files.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &files);
 	fm_rng_seed(&storm.rng, 1);
 	open_hosts(argv[2], (uint32_t)strtoul(argv[3], NULL, 10));
-	storm.boot = strcmp(argv[1], "boot") == 0;
 	start = storm.last_ns = now_ns();
-	if (storm.boot) {
+	if (storm.kind == BOOT) {
 		storm.paths = (uint32_t)strtoul(argv[4], NULL, 10);
 		boot();
+	} else if (storm.kind == FLOOD) {
+		flood(strtoll(argv[4], NULL, 10));
 	} else {
 		steady(strtoll(argv[4], NULL, 10), strtoll(argv[5], NULL, 10));
 	}

@@ -5,7 +5,8 @@ the floor under the CPU time of a server that receives and sends a MAD a system 
 
 tests/bench/storm.c plays the hosts on fmsim.  Two runs each: the boot, of which CPU seconds
 of the server count (fmsim shares the machine, so wall time is its, too), and a steady load
-of path queries, first in quiet and then while one full re-route follows the other.
+of path queries: in quiet, while two other hosts ask as fast as they can, and while one full re-route
+follows the other.
 """
 import json
 import os
@@ -21,6 +22,7 @@ KINDS = ("opensm", "fmd", "echo")
 ROUNDS = 3  # boots of each, in turn; the one of median CPU time is told
 DEEDS = ("spin", "crash", "allocate")  # of an engine that means no good (tests/hostile)
 CAP_S = 300
+FLOODERS = 2
 TICK = 0.01  # s: less CPU time than that is not seen
 
 
@@ -109,6 +111,10 @@ class Server:
         except ValueError:
             raise SystemExit(f"storm: {done.stderr.strip()}")
 
+    def flood(self, fabric, seconds):
+        return subprocess.Popen([os.path.join(self.bench.build, "tests/bench/storm"), "flood", fabric, str(FLOODERS), str(seconds)],
+                                env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
     def reroute(self):
         """One full re-route, from SIGHUP to SUBNET UP; seconds, None: it did not end."""
         n, start = self.ups(), time.time()
@@ -159,6 +165,12 @@ class Storm:
             if not whole:
                 return r if r["boot"] else None
             r["quiet"] = s.storm("steady", fabric, self.n_hosts, self.seconds, self.rate)
+            flood = s.flood(fabric, self.seconds + CAP_S)
+            try:
+                r["flood"] = s.storm("steady", fabric, self.n_hosts - FLOODERS, self.seconds, self.rate // 10)
+            finally:
+                flood.kill()
+                flood.wait()
             if kind == "echo":  # it knows of no re-routes
                 return r if r["boot"] and r["quiet"] else None
             r["busy"], r["routes"] = self.measure_busy(s, fabric)
@@ -229,6 +241,8 @@ class Storm:
         for kind in KINDS:
             if found[kind]:
                 say(self.latency_row(kind, "quiet", found[kind]["quiet"], []))
+            if found[kind] and found[kind]["flood"]:
+                say(self.latency_row(kind, f"{FLOODERS} hosts flood; a tenth of the rate", found[kind]["flood"], []))
             if found[kind] and "busy" in found[kind]:
                 say(self.latency_row(kind, "re-routing", found[kind]["busy"], found[kind]["routes"]))
                 for deed, (q, routes) in found[kind]["deeds"].items():
