@@ -42,6 +42,40 @@ no_memory(struct fm_error *err)
 	return fm_fail(err, FM_E_RESOURCE, "out of memory while building a snapshot");
 }
 
+struct snapshot_switch
+snapshot_switch_of(const struct snapshot *s, fm_sw sw)
+{
+	const struct fm_fabric *fab = &s->fab;
+
+	return (struct snapshot_switch){ .guid = fab->sw_guid[sw],
+		.system_guid = fab->sw_system_guid[sw],
+		.name = fab->sw_name[sw],
+		.n_ports = fab->sw_n_ports[sw],
+		.desc = s->sw_desc[sw],
+		.vendor_id = fab->sw_vendor_id[sw],
+		.device_id = fab->sw_device_id[sw],
+		.lft_entries = fab->sw_lft_entries[sw],
+		.ar_groups = fab->sw_ar_groups[sw] };
+}
+
+struct snapshot_end
+snapshot_end_of(const struct snapshot *s, fm_end e)
+{
+	const struct fm_fabric *fab = &s->fab;
+
+	return (struct snapshot_end){ .guid = fab->end_guid[e],
+		.node_guid = fab->end_node_guid[e],
+		.system_guid = fab->end_system_guid[e],
+		.name = fab->end_name[e],
+		.sw = fab->end_sw[e],
+		.lid = fab->end_lid[e],
+		.port = fab->end_port[e],
+		.lmc = fab->end_lmc[e],
+		.kind = fab->end_kind[e],
+		.n_vls = fab->end_n_vls[e],
+		.desc = s->end_desc[e] };
+}
+
 void
 snapshot_builder_fini(struct snapshot_builder *b)
 {

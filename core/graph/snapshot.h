@@ -106,6 +106,9 @@ struct snapshot_builder {
 	 * however it was found. */
 };
 void snapshot_builder_fini(struct snapshot_builder *b);
+/* A part as it is in s, for another snapshot; its names are borrowed from s. */
+struct snapshot_switch snapshot_switch_of(const struct snapshot *s, fm_sw sw);
+struct snapshot_end snapshot_end_of(const struct snapshot *s, fm_end e);
 /* Refuses: a port used twice or beyond n_ports, two ends with one LID, a LID
  * above 0xBFFF or not aligned to its LMC.  A cable from a switch to itself is
  * left out with a warning.  O(parts log parts). */

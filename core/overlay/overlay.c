@@ -68,17 +68,9 @@ no_memory(struct fm_error *err)
 static bool
 add_switches(const struct snapshot *snap, struct snapshot_builder *b)
 {
-	const struct fm_fabric *fab = &snap->fab;
-
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
-		struct snapshot_switch s = { fab->sw_guid[sw], fab->sw_system_guid[sw],
-			fab->sw_name[sw], fab->sw_n_ports[sw], snap->sw_desc[sw],
-			fab->sw_vendor_id[sw], fab->sw_device_id[sw], fab->sw_lft_entries[sw],
-			fab->sw_ar_groups[sw] };
-
-		if (!fm_vec_push(&b->switches, s))
+	for (fm_sw sw = 0; sw < snap->fab.n_switches; sw++)
+		if (!fm_vec_push(&b->switches, snapshot_switch_of(snap, sw)))
 			return false;
-	}
 	return true;
 }
 
@@ -119,17 +111,10 @@ add_ends(const struct snapshot *snap, const uint64_t *in_sw, const uint64_t *in_
 
 	for (fm_end e = 0; e < fab->n_ends; e++) {
 		bool is_switch = fab->end_kind[e] == FM_END_SWITCH;
-		struct snapshot_end s = { .guid = fab->end_guid[e],
-			.node_guid = fab->end_node_guid[e],
-			.system_guid = fab->end_system_guid[e],
-			.name = fab->end_name[e],
-			.desc = snap->end_desc[e],
-			.sw = fab->end_sw[e],
-			.lid = lid_of(fab, e, is_switch ? 0 : path_bit),
-			.port = fab->end_port[e],
-			.kind = fab->end_kind[e],
-			.n_vls = fab->end_n_vls[e] };
+		struct snapshot_end s = snapshot_end_of(snap, e);
 
+		s.lid = lid_of(fab, e, is_switch ? 0 : path_bit);
+		s.lmc = 0;
 		if (s.sw == FM_NONE || s.lid == 0 || !fm_bit_test(in_sw, s.sw) ||
 		    (!is_switch && !fm_bit_test(in_end, e)))
 			continue;

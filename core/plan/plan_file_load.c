@@ -58,36 +58,14 @@ take_refusals(
 
 /* The switches and ends that there are now, for tables that name other cables. */
 static bool
-list_parts(const struct fm_fabric *fab, struct snapshot_builder *b)
+list_parts(const struct snapshot *snap, struct snapshot_builder *b)
 {
 	bool ok = true;
 
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
-		struct snapshot_switch one = { .guid = fab->sw_guid[sw],
-			.system_guid = fab->sw_system_guid[sw],
-			.name = fab->sw_name[sw],
-			.n_ports = fab->sw_n_ports[sw],
-			.vendor_id = fab->sw_vendor_id[sw],
-			.device_id = fab->sw_device_id[sw],
-			.lft_entries = fab->sw_lft_entries[sw],
-			.ar_groups = fab->sw_ar_groups[sw] };
-
-		ok = ok && fm_vec_push(&b->switches, one);
-	}
-	for (fm_end e = 0; e < fab->n_ends; e++) {
-		struct snapshot_end one = { .guid = fab->end_guid[e],
-			.node_guid = fab->end_node_guid[e],
-			.system_guid = fab->end_system_guid[e],
-			.name = fab->end_name[e],
-			.sw = fab->end_sw[e],
-			.lid = fab->end_lid[e],
-			.port = fab->end_port[e],
-			.lmc = fab->end_lmc[e],
-			.kind = fab->end_kind[e],
-			.n_vls = fab->end_n_vls[e] };
-
-		ok = ok && fm_vec_push(&b->ends, one);
-	}
+	for (fm_sw sw = 0; ok && sw < snap->fab.n_switches; sw++)
+		ok = fm_vec_push(&b->switches, snapshot_switch_of(snap, sw));
+	for (fm_end e = 0; ok && e < snap->fab.n_ends; e++)
+		ok = fm_vec_push(&b->ends, snapshot_end_of(snap, e));
 	return ok;
 }
 
@@ -129,7 +107,7 @@ take_graph(struct plan_file_cursor *c, uint32_t n_cables, struct snapshot *snap,
 	int rc = 0;
 
 	*out = NULL;
-	if (!list_parts(&snap->fab, &b) || !list_cables(c, n_cables, snap, &b, good))
+	if (!list_parts(snap, &b) || !list_cables(c, n_cables, snap, &b, good))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for kept tables");
 	if (rc == 0 && *good)
 		rc = snapshot_build(&b, out, &why);
