@@ -165,19 +165,13 @@ class Storm:
             if not whole:
                 return r if r["boot"] else None
             r["quiet"] = s.storm("steady", fabric, self.n_hosts, self.seconds, self.rate)
-            flood = s.flood(fabric, self.seconds + CAP_S)
-            try:
-                r["flood"] = s.storm("steady", fabric, self.n_hosts - FLOODERS, self.seconds, self.rate // 10)
-            finally:
-                flood.kill()
-                flood.wait()
-            if kind == "echo":  # it knows of no re-routes
-                return r if r["boot"] and r["quiet"] else None
-            r["busy"], r["routes"] = self.measure_busy(s, fabric)
-            r["deeds"] = {}
+            if kind != "echo":  # it knows of no re-routes
+                r["busy"], r["routes"] = self.measure_busy(s, fabric)
+                r["deeds"] = {}
             for s.deed in DEEDS if kind == "fmd" and os.path.exists(s.hostile()) else ():
                 r["deeds"][s.deed] = self.measure_busy(s, fabric)
-            return r if all(r[k] for k in ("boot", "quiet", "busy")) else None
+            r["flood"] = self.measure_flood(s, fabric)  # last: it leaves a full queue behind
+            return r if all(r.get(k, True) for k in ("boot", "quiet", "busy")) else None
         finally:
             s.stop()
 
@@ -208,6 +202,15 @@ class Storm:
         finally:
             stop.set()
             thread.join()
+
+    def measure_flood(self, s, fabric):
+        """Queries at a tenth of the rate while FLOODERS other hosts ask as fast as they can."""
+        flood = s.flood(fabric, self.seconds + CAP_S)
+        try:
+            return s.storm("steady", fabric, self.n_hosts - FLOODERS, self.seconds, self.rate // 10)
+        finally:
+            flood.kill()
+            flood.wait()
 
     def row(self, kind, r):
         if r is None:
@@ -241,13 +244,14 @@ class Storm:
         for kind in KINDS:
             if found[kind]:
                 say(self.latency_row(kind, "quiet", found[kind]["quiet"], []))
-            if found[kind] and found[kind]["flood"]:
-                say(self.latency_row(kind, f"{FLOODERS} hosts flood; a tenth of the rate", found[kind]["flood"], []))
             if found[kind] and "busy" in found[kind]:
                 say(self.latency_row(kind, "re-routing", found[kind]["busy"], found[kind]["routes"]))
                 for deed, (q, routes) in found[kind]["deeds"].items():
                     if q:
                         say(self.latency_row(kind, f"... with an engine that does this first: {deed}", q, routes))
+        for kind in KINDS:
+            if found[kind] and found[kind]["flood"]:
+                say(self.latency_row(kind, f"{FLOODERS} hosts flood; a tenth of the rate", found[kind]["flood"], []))
         self.judge(found)
 
     def judge(self, found):
