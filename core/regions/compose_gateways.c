@@ -37,7 +37,6 @@
 /* Candidates that are alike for LIDs with the same targets. */
 struct choice {
 	uint32_t first, n; /* into listed */
-	uint32_t best;	   /* hops of the best */
 };
 
 struct choosing {
@@ -137,21 +136,21 @@ is_candidate(struct choosing *g, uint32_t i, uint32_t j, uint16_t *number, uint3
 static bool
 list_candidates(struct choosing *g, struct choice *out)
 {
-	uint32_t most = 0, hops;
+	uint32_t most = 0, best = UINT32_MAX, hops;
 	uint16_t number;
 
-	*out = (struct choice){ .first = (uint32_t)g->listed.n, .best = UINT32_MAX };
+	*out = (struct choice){ .first = (uint32_t)g->listed.n };
 	for (uint32_t i = 0; i < g->n_sides; i++) {
 		uint32_t n = g->px->side[g->side[i]].n_exits;
 
 		most = n > most ? n : most;
 		for (uint32_t j = 0; j < n; j++)
-			if (is_candidate(g, i, j, &number, &hops) && hops < out->best)
-				out->best = hops;
+			if (is_candidate(g, i, j, &number, &hops) && hops < best)
+				best = hops;
 	}
 	for (uint32_t j = 0; j < most; j++)
 		for (uint32_t i = 0; i < g->n_sides; i++)
-			if (is_candidate(g, i, j, &number, &hops) && hops <= out->best + SLACK &&
+			if (is_candidate(g, i, j, &number, &hops) && hops <= best + SLACK &&
 			    !fm_vec_push(&g->listed, number))
 				return false;
 	out->n = (uint32_t)g->listed.n - out->first;

@@ -15,7 +15,7 @@
 
 static struct composed c;
 static struct snapshot *whole; /* nothing is lost */
-static uint64_t *out_links, *out_switches, *out_ends;
+static uint64_t *out_links, *out_switches;
 static uint32_t n_waiting; /* tables that were not taken up */
 
 /* ------------------------------------------------------------------ places */
@@ -60,7 +60,6 @@ build(const struct place *p)
 	look(&c);
 	whole = snapshot_get(c.snap);
 	out_links = calloc(FM_BITSET_WORDS(whole->fab.n_links) + 1, sizeof(*out_links));
-	out_ends = calloc(FM_BITSET_WORDS(whole->fab.n_ends) + 1, sizeof(*out_ends));
 	out_switches = calloc(FM_BITSET_WORDS(whole->fab.n_switches) + 1, sizeof(*out_switches));
 }
 
@@ -70,7 +69,6 @@ tear_down(void)
 	snapshot_put(whole);
 	free(out_links);
 	free(out_switches);
-	free(out_ends);
 	whole = NULL;
 	composed_fini(&c);
 }
@@ -79,7 +77,7 @@ tear_down(void)
 static void
 look_again(void)
 {
-	struct snapshot_loss loss = { out_links, out_switches, out_ends };
+	struct snapshot_loss loss = { .links = out_links, .switches = out_switches };
 	struct fm_error err = { 0 };
 
 	snapshot_put(c.snap);
@@ -269,7 +267,6 @@ static void
 get_back(void)
 {
 	memset(out_links, 0, FM_BITSET_WORDS(whole->fab.n_links) * sizeof(*out_links));
-	memset(out_ends, 0, FM_BITSET_WORDS(whole->fab.n_ends) * sizeof(*out_ends));
 	memset(out_switches, 0, FM_BITSET_WORDS(whole->fab.n_switches) * sizeof(*out_switches));
 }
 
