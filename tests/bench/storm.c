@@ -57,7 +57,7 @@ static struct {
 	struct host *host; /* [n] */
 	uint32_t n, n_done, paths;
 	int calls, epoll;
-	enum { BOOT, STEADY, FLOOD } kind;
+	enum { BOOT, STEADY, FLOOD, N_KINDS } kind;
 	struct fm_rng rng;
 	uint64_t n_sent, n_answered, n_paths, n_lost, n_refused, n_busy;
 	FM_VEC(uint32_t) latency_us; /* of paths */
@@ -284,7 +284,8 @@ take_answer(struct host *h, const struct fmsim_frame *f, const uint8_t *mad)
 		storm.n_refused += f->status == 0 && head.status != SA_OK;
 		if (path && f->status == 0 && head.status == SA_OK) {
 			storm.n_paths++;
-			note_latency(*sent, at_ns);
+			if (storm.kind != FLOOD) /* others have taken its place in sent_ns */
+				note_latency(*sent, at_ns);
 		}
 		h->step += storm.kind == BOOT && !path;
 	}
@@ -401,16 +402,14 @@ int
 main(int argc, char **argv)
 {
 	static const char *const kinds[] = { "boot", "steady", "flood" };
-	unsigned n_kinds = 3;
 	struct rlimit files;
 	int64_t start;
 
-	while (argc > 1 && n_kinds > 0 && strcmp(argv[1], kinds[n_kinds - 1]) != 0)
-		n_kinds--;
-	if (n_kinds == 0 || argc < (n_kinds - 1 == STEADY ? 6 : 5))
+	while (argc > 1 && storm.kind < N_KINDS && strcmp(argv[1], kinds[storm.kind]) != 0)
+		storm.kind++;
+	if (storm.kind == N_KINDS || argc < (storm.kind == STEADY ? 6 : 5))
 		die("usage: storm boot FABRIC HOSTS PATHS | storm steady FABRIC HOSTS SECONDS "
 		    "RATE | storm flood FABRIC HOSTS SECONDS");
-	storm.kind = n_kinds - 1;
 	getrlimit(RLIMIT_NOFILE, &files);
 	files.rlim_cur = files.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &files);

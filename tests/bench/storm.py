@@ -5,8 +5,8 @@ the floor under the CPU time of a server that receives and sends a MAD a system 
 
 tests/bench/storm.c plays the hosts on fmsim.  Two runs each: the boot, of which CPU seconds
 of the server count (fmsim shares the machine, so wall time is its, too), and a steady load
-of path queries: in quiet, while two other hosts ask as fast as they can, and while one full re-route
-follows the other.
+of path queries: in quiet, while one full re-route follows the other, and while two other hosts ask as
+fast as they can.
 """
 import json
 import os
