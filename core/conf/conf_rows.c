@@ -167,8 +167,9 @@ static const struct conf_row rows[] = {
 	    "Routing threads; 0 = one per CPU."),
 
 	ENUM("Regions", "replies", regions.replies, "prefer", replies, NULL,
-	    "Whether regions are joined so that replies, which copy the requester's SL, cannot "
-	    "deadlock, either: prefer and require both say so, as each join can; or ignore them."),
+	    "Whether joins of regions are proven free of deadlocks for replies, too, which copy "
+	    "the requester's SL. With prefer and require, which mean the same, they are; ignore "
+	    "looks at requests alone."),
 	{ .option = { .name = "region_order",
 	      .type = FM_OPT_STRING,
 	      AT(regions.order_text),

@@ -16,7 +16,8 @@
 #define REGION_DEFAULT "default"
 #define REGIONS_MAX 1024
 
-enum region_replies { REPLIES_PREFER, REPLIES_REQUIRE, REPLIES_IGNORE }; /* the first two are one */
+/* REPLIES_PREFER and REPLIES_REQUIRE mean the same: every join is proven for replies, too. */
+enum region_replies { REPLIES_PREFER, REPLIES_REQUIRE, REPLIES_IGNORE };
 
 struct region {
 	const char *name;	/* REGION_DEFAULT for region 0 */

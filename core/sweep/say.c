@@ -161,8 +161,9 @@ say_credit_loops(const struct plan *old, const struct plan *p)
 	    p->verdict.fault == VERIFY_CREDIT_LOOP ? p->verdict.witness : "");
 }
 
-/* The longest by two switches, which is up and down once more, or all by a tenth on average.  Hosts
- * that come may be further away than those there were: that is no news. */
+/* Paths count as longer where the longest has two switches more, as a path has that goes down and
+ * up once more, or where the average has risen by a tenth.  Hosts that have come may be further
+ * away than those there were: that is no news. */
 void
 say_longer_paths(const struct plan *old, const struct plan *p)
 {
