@@ -320,6 +320,7 @@ end_reading_at_once(struct sweeper *s)
 {
 	struct audit *a = s->audit;
 	uint64_t n_blocks = a->found.blocks.n;
+	bool is_asked_for = a->pace == ONE_TABLE || a->pace == ALL;
 
 	if (a->pace == ONE_TABLE)
 		a->next = a->resume;
@@ -328,7 +329,7 @@ end_reading_at_once(struct sweeper *s)
 	if (n_blocks == 0)
 		return false;
 	a->now.n_differ += n_blocks;
-	a->now.n_nodes += found_settle(s, &a->found);
+	a->now.n_nodes += found_settle(s, &a->found, is_asked_for);
 	a->now.sweep = s->report.number + 1;
 	sweeper_request(s, SWEEP_NAMED, "what nodes hold is not what fmd has written");
 	return true;

@@ -63,9 +63,11 @@ turns_in_a_row(struct found *f, uint32_t slot)
 	return one.n_turns;
 }
 
-/* Of one node; told at the first turn of a row, the second, the fourth, ... */
+/* Of one node.  What nobody asked for is told at the first turn of a row, the second, the fourth,
+ * ...; what somebody asked for, always. */
 static void
-log_differences(struct sweeper *s, struct found *f, const struct found_block *b, size_t n)
+log_differences(struct sweeper *s, struct found *f, const struct found_block *b, size_t n,
+    bool is_asked_for)
 {
 	uint32_t n_turns = turns_in_a_row(f, b->slot), n_of[N_LOOK_KINDS] = { 0 };
 	char name[128], text[512];
@@ -85,12 +87,12 @@ log_differences(struct sweeper *s, struct found *f, const struct found_block *b,
 	}
 	if (n_turns > 1)
 		sentence_add(&line, "; that is so for the %" PRIu32 ". turn in a row", n_turns);
-	fm_log((n_turns & (n_turns - 1)) == 0 ? FM_LOG_WARN : FM_LOG_INFO, "audit",
+	fm_log(is_asked_for || (n_turns & (n_turns - 1)) == 0 ? FM_LOG_WARN : FM_LOG_INFO, "audit",
 	    "%s; it is written again", text);
 }
 
 uint32_t
-found_settle(struct sweeper *s, struct found *f)
+found_settle(struct sweeper *s, struct found *f, bool is_asked_for)
 {
 	uint32_t n_nodes = 0;
 
@@ -102,7 +104,7 @@ found_settle(struct sweeper *s, struct found *f)
 		for (n = 0; i + n < f->blocks.n && b[n].slot == b->slot; n++)
 			look_rows[b[n].kind].forget(s, b[n].slot, b[n].i);
 		if (n_nodes++ < LINES_MOST)
-			log_differences(s, f, b, n);
+			log_differences(s, f, b, n, is_asked_for);
 	}
 	if (n_nodes > LINES_MOST)
 		log_warn("audit", "so do %" PRIu32 " nodes more", n_nodes - LINES_MOST);

@@ -23,8 +23,9 @@ struct found {
 	FM_VEC(struct found_node) now, before; /* this turn's, the last one's */
 };
 
-/* They are in doubt from now on, and told, a line a node.  How many nodes. */
-uint32_t found_settle(struct sweeper *s, struct found *f);
+/* They are in doubt from now on, and told, a line a node; those of a turn of its own that nobody
+ * asked for not in each turn of a row.  How many nodes. */
+uint32_t found_settle(struct sweeper *s, struct found *f, bool is_asked_for);
 /* Nodes from this slot on are read again. */
 void found_drop(struct found *f, uint32_t slot);
 void found_end_turn(struct found *f);

@@ -555,6 +555,33 @@ START_TEST(a_table_is_asked_for_again)
 }
 END_TEST
 
+/* What somebody asked for is told, whatever turns have told before. */
+START_TEST(what_is_asked_for_is_told)
+{
+	struct audit_report r;
+	uint64_t turn;
+
+	bring_up("pgft 2 4,4 1,2 1,1", TURN_MS);
+	pass(TURN_MS); /* the turn of now may have seen it already */
+	for (unsigned i = 0; i < 2; i++) {
+		overwrite_all(spine(), LOOK_LFT, 255);
+		pass(TURN_MS);
+	}
+	expect_told("for the 2. turn in a row");
+	rig_log_clear();
+	sweeper_audited(rig.sweeper, &r);
+	for (turn = r.now.number; r.now.number == turn; sweeper_audited(rig.sweeper, &r))
+		pass(100);
+	overwrite_all(spine(), LOOK_LFT, 255);
+	if (_i == 0)
+		audit_table(rig.sweeper, slot_of(spine()));
+	else
+		sweeper_audit(rig.sweeper);
+	pass(2000);
+	expect_told("turn in a row; it is written again");
+}
+END_TEST
+
 /* Nobody is asked who is not ours to ask: as standby, in a dry run, with audit = 0. */
 START_TEST(nobody_is_asked)
 {
@@ -594,6 +621,7 @@ main(void)
 	tcase_add_loop_test(tc, pace, 0, 2);
 	tcase_add_test(tc, a_rebooted_switch_is_read_back);
 	tcase_add_test(tc, a_table_is_asked_for_again);
+	tcase_add_loop_test(tc, what_is_asked_for_is_told, 0, 2);
 	tcase_add_test(tc, nobody_is_asked);
 	return run_suite(s);
 }
