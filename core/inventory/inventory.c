@@ -399,6 +399,7 @@ drop_unseen(struct inventory *inv, uint32_t mark, const uint32_t *seen_before)
 
 		if (n->present && n->seen_in != mark) {
 			n->present = false;
+			n->generation++; /* or what it asks for by now would be linked to it */
 			inv_unlink_all(inv, i);
 		}
 		n->seen_in = seen_before[i];

@@ -126,7 +126,7 @@ struct inv_node {
 	struct wire_node_info info;
 	uint64_t sw_read_seq, sw_doubt_seq; /* of SwitchInfo: observe.h */
 	uint32_t seen_in;		    /* number of the discovery that last saw it */
-	uint32_t generation;  /* raised when another node, or another place, is meant */
+	uint32_t generation;  /* raised when it is gone, or another node or place is meant */
 	uint32_t older;	      /* slot of what had this GUID and another type or number of ports */
 	uint64_t first_in;    /* number of the sweep that first saw it, since it was last gone */
 	int64_t heard_ns;     /* its last answer, transport clock (well.h) */
