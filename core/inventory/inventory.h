@@ -106,6 +106,7 @@ struct inv_port {
 	bool pkeys_done;  /* the table is right; a switch port to a host may enforce it */
 	bool aliases_done; /* its alias GUIDs were asked for since it came up */
 	bool maps_in_done; /* SL2VL of what comes in here are right, by all outputs */
+	bool raised; /* of a switch: fmd has brought its link up since it last told of changes */
 	bool follows;	   /* its neighbour is made active first (links.c) */
 };
 
@@ -143,6 +144,7 @@ struct inv_node {
 	uint8_t n_reads;     /* times it was read again in this sweep, bounded */
 	bool doubted;	     /* it is in the list of nodes to be read again */
 	bool desc_doubted;   /* a switch: it has said that something of its own has changed */
+	bool raised;	     /* a port of it is */
 	bool fell;	     /* a port of it was read that is not above INIT any more */
 	bool lft_remembered; /* silent: its rows are the last plan's, or held ones */
 	bool owes_maps;	     /* its SL2VL may not be the last plan's (owed.c) */

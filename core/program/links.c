@@ -495,13 +495,17 @@ links_count(struct sweeper *s)
 bool
 observe_written_port(struct ask *a, const struct wire_port_info *now)
 {
-	struct inv_port *p = &inv_node(&a->s->inv, a->node)->ports[a->port];
+	struct inv_node *n = inv_node(&a->s->inv, a->node);
+	struct inv_port *p = &n->ports[a->port];
 	uint64_t m_key;
 
 	if (a->port != 0 && now->port_state < p->info.port_state) {
 		doubt_link(a->s, a->node, a->port);
 		return false;
 	}
+	if (a->port != 0 && inv_is_switch(n) && p->info.port_state == WIRE_PORT_INIT &&
+	    now->port_state > WIRE_PORT_INIT)
+		p->raised = n->raised = true;
 	m_key = now->m_key != 0 ? now->m_key : p->info.m_key; /* hidden by the protect bits */
 	p->info = *now;
 	p->info.m_key = m_key;

@@ -37,14 +37,17 @@ observe_silence(struct ask *a, const char *what, enum txn_status status)
 /* -------------------------------------------------------------- SwitchInfo */
 
 static void
+forget_port(struct inv_port *p)
+{
+	p->maps = MAPS_DUE;
+	p->maps_in_done = p->pkeys_done = p->aliases_done = false;
+}
+
+static void
 forget_ports(struct inv_node *n)
 {
-	for (unsigned i = 0; i <= n->n_ports; i++) {
-		struct inv_port *p = &n->ports[i];
-
-		p->maps = MAPS_DUE;
-		p->maps_in_done = p->pkeys_done = p->aliases_done = false;
-	}
+	for (unsigned i = 0; i <= n->n_ports; i++)
+		forget_port(&n->ports[i]);
 }
 
 /* What a switch held before it lost its power is gone.  One that fmd knows may have taken entries
@@ -63,6 +66,26 @@ note_reboot(struct sweeper *s, uint32_t slot)
 		audit_table(s, slot);
 }
 
+/* A port that was given its settings, lost its link, was found as before and then made ACTIVE shows
+ * nothing of it: that the switch tells of a change is the only witness. */
+void
+observe_changes(struct sweeper *s, uint32_t slot, bool any)
+{
+	struct inv_node *n = inv_node(&s->inv, slot);
+
+	for (unsigned i = 1; n->raised && i <= n->n_ports; i++) {
+		struct inv_port *p = &n->ports[i];
+
+		if (any && p->raised) {
+			forget_port(p);
+			if (p->edge == EDGE_LINKED)
+				forget_port(&inv_node(&s->inv, p->peer)->ports[p->peer_port]);
+		}
+		p->raised = false;
+	}
+	n->raised = false;
+}
+
 bool
 observe_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
@@ -79,6 +102,7 @@ observe_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
 	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &n->sw);
 	n->sw_known = true;
 	n->sw_read_seq = a->seq;
+	observe_changes(a->s, a->node, n->sw.port_state_change);
 	if (n->sw.linear_fdb_top < top)
 		note_reboot(a->s, a->node);
 	return true;
@@ -97,8 +121,7 @@ note_reset(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_po
 		p->refused = 0;
 		p->repaths = p->repaths && now->port_state > WIRE_PORT_INIT; /* it has not booted */
 		p->registration = now->port_state == WIRE_PORT_ACTIVE ? REG_BEFORE_US : REG_NONE;
-		p->maps = MAPS_DUE;
-		p->maps_in_done = p->pkeys_done = p->aliases_done = false;
+		forget_port(p);
 		if (p->registration == REG_NONE)
 			links_registered(s, p->guid);
 	}

@@ -11,6 +11,9 @@
 
 /* The answer to Get(SwitchInfo).  False: there was none. */
 bool observe_switch(struct ask *a, enum txn_status status, const uint8_t *reply);
+/* A switch says whether (any) ports of its have changed since it was last asked: those whose links
+ * fmd has brought up since, and what is cabled to them, may have lost what was set in them. */
+void observe_changes(struct sweeper *s, uint32_t slot, bool any);
 /* The answer to Get(PortInfo) while the fabric is read: links that have gone or come up anew are
  * taken out.  False: there was none. */
 bool observe_port(struct ask *a, enum txn_status status, const uint8_t *reply);
