@@ -70,9 +70,17 @@ stand_by(struct ha *h, const struct ha_other *master, enum ha_verdict verdict)
 	if (h->master.info.guid != master->info.guid)
 		h->n_silent_polls = h->n_lesser_polls = 0;
 	h->state = WIRE_SM_STANDBY;
-	h->awaits_ack = false;
+	h->handover = HANDOVER_NONE;
 	h->master = *master;
 	return verdict;
+}
+
+/* It has the subnet from us, or is about to. */
+static bool
+is_heir(const struct ha *h, const struct ha_other *o)
+{
+	return h->handover != HANDOVER_NONE && o->info.guid == h->master.info.guid &&
+	    o->info.state == WIRE_SM_DISCOVERING;
 }
 
 /* As master: a better one there? */
@@ -87,16 +95,16 @@ decide_as_master(struct ha *h, const struct ha_other *others, uint32_t n_others,
 		*whom = i;
 		if (o->state != WIRE_SM_MASTER || others[i].trust != HA_OURS)
 			continue;
-		if (h->awaits_ack && o->guid == h->master.info.guid)
+		if (h->handover == HANDOVER_TAKEN && o->guid == h->master.info.guid)
 			return stand_by(h, &others[i], HA_STANDBY);
 		if (other_is_better(h, &others[i]))
 			return HA_GIVE_WAY;
 	}
 	*whom = best;
 	if (best < n_others && other_is_better(h, &others[best]) &&
-	    others[best].info.state == WIRE_SM_STANDBY)
+	    (others[best].info.state == WIRE_SM_STANDBY || is_heir(h, &others[best])))
 		return HA_GIVE_WAY;
-	h->awaits_ack = false; /* it is no better than we are any more, or not there */
+	h->handover = HANDOVER_NONE; /* it is no better than we are any more, or not there */
 	return HA_MASTER;
 }
 
@@ -126,9 +134,16 @@ ha_decide(struct ha *h, const struct ha_other *others, uint32_t n_others, uint32
 }
 
 void
+ha_offer(struct ha *h, const struct ha_other *to)
+{
+	h->handover = HANDOVER_SENT;
+	h->master = *to;
+}
+
+void
 ha_handed_to(struct ha *h, const struct ha_other *to)
 {
-	h->awaits_ack = true;
+	h->handover = HANDOVER_TAKEN;
 	h->master = *to;
 }
 
@@ -160,10 +175,10 @@ on_acknowledge(struct ha *h, const struct ha_other *from)
 {
 	if (h->state != WIRE_SM_STANDBY && h->state != WIRE_SM_MASTER)
 		return HA_REFUSE;
-	if (!h->awaits_ack || from->info.guid != h->master.info.guid)
+	if (h->handover == HANDOVER_NONE || from->info.guid != h->master.info.guid)
 		return HA_NOTHING;
 	h->state = WIRE_SM_STANDBY;
-	h->awaits_ack = false;
+	h->handover = HANDOVER_NONE;
 	h->n_silent_polls = h->n_lesser_polls = 0;
 	return HA_BECOME_STANDBY;
 }
@@ -205,7 +220,7 @@ void
 ha_give_up(struct ha *h)
 {
 	h->state = WIRE_SM_DISCOVERING;
-	h->awaits_ack = false;
+	h->handover = HANDOVER_NONE;
 	h->n_silent_polls = h->n_lesser_polls = 0;
 }
 
@@ -215,7 +230,7 @@ ha_on_poll(struct ha *h, const struct ha_other *now, uint32_t silent_max)
 	bool is_it = now != NULL && now->info.guid == h->master.info.guid &&
 	    (now->trust == HA_OURS || now->trust == HA_FOREIGN);
 
-	if (h->state != WIRE_SM_STANDBY && !h->awaits_ack)
+	if (h->state != WIRE_SM_STANDBY && h->handover != HANDOVER_TAKEN)
 		return false;
 	if (now == NULL) {
 		if (++h->n_silent_polls < silent_max)
@@ -223,17 +238,17 @@ ha_on_poll(struct ha *h, const struct ha_other *now, uint32_t silent_max)
 	} else if (is_it) {
 		h->n_silent_polls = 0;
 		h->master = *now;
-		if (h->awaits_ack && now->info.state != WIRE_SM_MASTER)
+		if (h->handover == HANDOVER_TAKEN && now->info.state != WIRE_SM_MASTER)
 			return false; /* it is about to be */
 		h->state = WIRE_SM_STANDBY;
-		h->awaits_ack = false;
+		h->handover = HANDOVER_NONE;
 		if (ha_is_better(h->priority, h->guid, now->info.priority, now->info.guid))
 			h->n_lesser_polls++;
 		if (now->info.state == WIRE_SM_MASTER || now->info.state == WIRE_SM_DISCOVERING)
 			return false;
 	}
 	h->state = WIRE_SM_DISCOVERING;
-	h->awaits_ack = false;
+	h->handover = HANDOVER_NONE;
 	return true;
 }
 

@@ -47,6 +47,9 @@ struct ha_other {
 	uint8_t trust; /* enum ha_trust */
 };
 
+/* How far our HANDOVER is.  ACKNOWLEDGE, which makes us standby, may come before its answer. */
+enum ha_handover { HANDOVER_NONE, HANDOVER_SENT, HANDOVER_TAKEN };
+
 struct ha {
 	uint64_t guid; /* our port GUID */
 	uint64_t sm_key;
@@ -57,7 +60,7 @@ struct ha {
 	uint32_t n_lesser_polls; /* so often a lesser master has not handed over */
 	uint32_t n_handovers;	 /* taken, also as master: the subnet was another's until then */
 	bool handed_over;	 /* HANDOVER came: master next, do not defer to the giver */
-	bool awaits_ack;	 /* HANDOVER was sent to `master`: standby when it says so */
+	uint8_t handover;	 /* enum ha_handover: of ours, to `master` */
 };
 
 enum ha_verdict {
@@ -87,7 +90,8 @@ void ha_activate(struct ha *h);
  * HA_MASTER or HA_INACTIVE, *whom it concerns (an index). */
 enum ha_verdict ha_decide(
     struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t *whom);
-/* We are master and HANDOVER has been taken by `to`. */
+/* We are master, and HANDOVER is on its way to `to`; ha_handed_to(): it has been taken. */
+void ha_offer(struct ha *h, const struct ha_other *to);
 void ha_handed_to(struct ha *h, const struct ha_other *to);
 /* A Set(SMInfo) came from the port of `from`, as that was last read (NULL: from that of no SM
  * we know); control = attribute modifier. */

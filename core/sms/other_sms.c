@@ -205,15 +205,24 @@ on_handover(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
 
-	if (status == TXN_CANCELLED)
-		return;
+	if (status == TXN_CANCELLED || s->p.ha->handover != HANDOVER_SENT)
+		return; /* ACKNOWLEDGE may have come before */
 	if (status == TXN_OK) {
 		ha_handed_to(s->p.ha, &s->sm->heir);
 		log_info("ha", "HANDOVER is taken; waiting for ACKNOWLEDGE");
 		return;
 	}
+	s->p.ha->handover = HANDOVER_NONE;
 	log_info("ha", "the better SM did not take our HANDOVER; we rule on");
 	sweeper_request(s, SWEEP_HEAVY, "the better SM did not take our HANDOVER");
+}
+
+/* Has it taken our HANDOVER, as its answer says or what it does? */
+static bool
+is_taken(const struct ha *h, const struct ha_other *o)
+{
+	return h->handover == HANDOVER_TAKEN ||
+	    (h->handover == HANDOVER_SENT && o->info.state == WIRE_SM_DISCOVERING);
 }
 
 enum way_given { GIVEN, AWAITED, NOT_GIVEN };
@@ -229,9 +238,10 @@ give_way(struct sweeper *s, const struct ha_other *o)
 	sm_describe(s, o, s->report.other, sizeof(s->report.other));
 	if (patience > 0 && patience / 4 < pause)
 		pause = patience / 4;
-	if (p == NULL || (s->p.ha->awaits_ack && now - p->offered_ms < ACK_WAIT_MS))
+	if (p == NULL || (is_taken(s->p.ha, o) && now - p->offered_ms < ACK_WAIT_MS))
 		return AWAITED;
-	s->p.ha->awaits_ack = false;
+	if (s->p.ha->handover == HANDOVER_TAKEN)
+		s->p.ha->handover = HANDOVER_NONE;
 	if (p->first_offer_ms == SM_NEVER_MS) {
 		p->first_offer_ms = now;
 		log_notice("ha", "a better SM is on the subnet: %s; handing over", s->report.other);
@@ -247,7 +257,10 @@ give_way(struct sweeper *s, const struct ha_other *o)
 	}
 	p->offered_ms = now;
 	s->sm->heir = *o;
-	return sm_send(s, o, WIRE_SM_HANDOVER, on_handover) ? GIVEN : NOT_GIVEN;
+	if (!sm_send(s, o, WIRE_SM_HANDOVER, on_handover))
+		return NOT_GIVEN;
+	ha_offer(s->p.ha, o);
+	return GIVEN;
 }
 
 /* ------------------------------------------------------------------ decide */
@@ -342,7 +355,7 @@ sms_configured(struct sweeper *s)
 		if (!sm_is_allowed(s, inv_node(&s->inv, o->node)->ports[o->port].guid))
 			o->trust = HA_NOT_ALLOWED; /* at once; the other way with the next sweep */
 	}
-	if ((h->state == WIRE_SM_STANDBY || h->awaits_ack) &&
+	if ((h->state == WIRE_SM_STANDBY || h->handover == HANDOVER_TAKEN) &&
 	    !sm_is_allowed(s, h->master.info.guid))
 		ha_give_up(h);
 }

@@ -104,7 +104,7 @@ is_waiting(const struct sweeper *s)
 	const struct ha *h = s->p.ha;
 
 	return s->run.phase == PHASE_IDLE && s->set.sm.polling_timeout_ms > 0 &&
-	    (h->state == WIRE_SM_STANDBY || h->awaits_ack);
+	    (h->state == WIRE_SM_STANDBY || h->handover == HANDOVER_TAKEN);
 }
 
 static void

@@ -219,7 +219,7 @@ START_TEST(test_giving_way)
 	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
 	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_ACKNOWLEDGE, &o), HA_BECOME_STANDBY);
 	ck_assert_int_eq(ha.state, WIRE_SM_STANDBY);
-	ck_assert(!ha.awaits_ack);
+	ck_assert_int_eq(ha.handover, HANDOVER_NONE);
 }
 END_TEST
 
@@ -240,7 +240,28 @@ START_TEST(test_acknowledge_lost)
 	else
 		ck_assert(!ha_on_poll(&ha, &o, 3));
 	ck_assert_int_eq(ha.state, WIRE_SM_STANDBY);
-	ck_assert(!ha.awaits_ack);
+	ck_assert_int_eq(ha.handover, HANDOVER_NONE);
+}
+END_TEST
+
+/* It took HANDOVER and begins to discover, and a sweep of ours finds it so before its ACKNOWLEDGE
+ * is here. */
+START_TEST(test_heir_discovers)
+{
+	struct ha_other o = other(1, 9, WIRE_SM_STANDBY);
+	uint32_t whom;
+
+	ha.state = WIRE_SM_MASTER;
+	if (_i == 0)
+		ha_offer(&ha, &o);
+	else
+		ha_handed_to(&ha, &o);
+	o.info.state = WIRE_SM_DISCOVERING;
+	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_GIVE_WAY);
+	ck_assert_uint_eq(whom, 0);
+	ck_assert_int_ne(ha.handover, HANDOVER_NONE);
+	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_ACKNOWLEDGE, &o), HA_BECOME_STANDBY);
+	ck_assert_int_eq(ha.state, WIRE_SM_STANDBY);
 }
 END_TEST
 
@@ -254,7 +275,7 @@ START_TEST(test_heir_dies)
 	ck_assert(!ha_on_poll(&ha, NULL, 2));
 	ck_assert(ha_on_poll(&ha, NULL, 2));
 	ck_assert_int_eq(ha.state, WIRE_SM_DISCOVERING);
-	ck_assert(!ha.awaits_ack);
+	ck_assert_int_eq(ha.handover, HANDOVER_NONE);
 }
 END_TEST
 
@@ -402,6 +423,7 @@ main(void)
 	tcase_add_loop_test(t, test_controls, 0, sizeof(controls) / sizeof(controls[0]));
 	tcase_add_test(t, test_giving_way);
 	tcase_add_loop_test(t, test_acknowledge_lost, 0, 2);
+	tcase_add_loop_test(t, test_heir_discovers, 0, 2);
 	tcase_add_test(t, test_heir_dies);
 	tcase_add_loop_test(t, test_foreign_key, 0, sizeof(foreigners) / sizeof(foreigners[0]));
 	tcase_add_loop_test(t, test_who_may_not, 0, sizeof(controls) / sizeof(controls[0]));
