@@ -126,6 +126,21 @@ note_senders(struct reconfig *c, const struct fm_fabric *ends)
 			c->sends[ends->end_sw[e]] = 1;
 }
 
+/* Entries that were found, of LIDs that nobody is known to have, lead to hosts that do not answer:
+ * they may send. */
+static void
+note_unknown_senders(struct reconfig *c, const struct plan *found)
+{
+	for (fm_sw sw = 0; sw < c->was.n_switches; sw++)
+		for (uint32_t lid = 1; !c->sends[sw] && lid <= found->top_lid; lid++) {
+			uint8_t port = found->tables->t.lft[sw][lid];
+
+			c->sends[sw] = port != 0 && port <= c->was.sw_n_ports[sw] &&
+			    !reconfig_is_owned(c->fab, lid) &&
+			    fm_link_at(&c->was, sw, port) == FM_NONE;
+		}
+}
+
 static bool
 start_reconfig(struct reconfig *c, struct router *r, const struct plan_request *q, struct plan *p)
 {
@@ -139,6 +154,8 @@ start_reconfig(struct reconfig *c, struct router *r, const struct plan_request *
 		return false;
 	note_senders(c, c->fab);
 	note_senders(c, &q->prev->snap->fab);
+	if (q->flight.found)
+		note_unknown_senders(c, q->prev);
 	note_vls(c, q->prev, p);
 	c->at_hand = is_at_hand(c, r, q, p);
 	if (c->n_vls > 1 && (c->deps = reconfig_deps(c, q->prev, p)) == NULL)
