@@ -103,8 +103,10 @@ observe_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
 	n->sw_known = true;
 	n->sw_read_seq = a->seq;
 	observe_changes(a->s, a->node, n->sw.port_state_change);
-	if (n->sw.linear_fdb_top < top)
+	if (n->sw.linear_fdb_top < top) {
 		note_reboot(a->s, a->node);
+		observe_doubt_ports(a->s, n); /* another SM may have cleared PortStateChange */
+	}
 	return true;
 }
 
