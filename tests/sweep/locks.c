@@ -129,6 +129,30 @@ begin(struct locks *k)
 	k->reached.n = 0;
 }
 
+/* The last moment at which a host could send: who has no link, or only a new one, knows no SLs. */
+static int64_t
+could_send_until(const struct locks *k, uint32_t host)
+{
+	int64_t until = NEVER;
+
+	for (size_t i = 0; i < k->sls[host].n; i++)
+		if (k->sls[host].item[i].to > until)
+			until = k->sls[host].item[i].to;
+	return until;
+}
+
+/* The host replies to requests that came under these SLs. */
+static void
+reply_from(struct locks *k, uint32_t host, uint32_t lid, struct past_sls s)
+{
+	int64_t until = could_send_until(k, host);
+
+	if (s.to > until)
+		s.to = until;
+	if (s.replies && s.to != NEVER)
+		send_from(k, host, lid, &s, s.sl[lid * k->n_lids + host]);
+}
+
 /* All that hosts may send to a LID, and replies. */
 static void
 send_all(struct locks *k, uint32_t lid)
@@ -140,9 +164,7 @@ send_all(struct locks *k, uint32_t lid)
 			send_from(k, host, lid, &k->sls[host].item[i],
 			    k->sls[host].item[i].sl[host * k->n_lids + lid]);
 		for (size_t i = 0; is_host(k, lid) && i < k->sls[lid].n; i++)
-			if (k->sls[lid].item[i].replies)
-				send_from(k, host, lid, &k->sls[lid].item[i],
-				    k->sls[lid].item[i].sl[lid * k->n_lids + host]);
+			reply_from(k, host, lid, k->sls[lid].item[i]);
 	}
 }
 
