@@ -147,7 +147,12 @@ act(struct sweeper *s, enum ha_event event, uint32_t control, const struct ha_ot
 {
 	switch (event) {
 	case HA_NOTHING:
+		break;
 	case HA_REFUSE:
+		if (control == WIRE_SM_HANDOVER && s->p.ha->state == WIRE_SM_MASTER) {
+			s->rule.others = OTHERS_RULED; /* beside us, unseen */
+			sweeper_request(s, SWEEP_HEAVY, "another SM that has ruled hands over");
+		}
 		break;
 	case HA_BECOME_MASTER:
 		log_notice(

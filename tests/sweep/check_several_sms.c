@@ -737,6 +737,26 @@ START_TEST(a_master_that_asks_is_met)
 }
 END_TEST
 
+/* One that has ruled beside us, and that we have seen as standby only, hands over: what it may have
+ * written is read. */
+START_TEST(handover_of_one_not_seen_to_rule)
+{
+	uint32_t n_reports;
+
+	play(KEY, 2, WIRE_SM_STANDBY);
+	start_a();
+	sweeps(2);
+	n_reports = a.n_reports;
+	forger_send(&evil, &a, FORGED_DIRECTED, WIRE_SET, WIRE_SM_HANDOVER, &evil.shown);
+	several_run(both, 1, 1000, 0);
+	ck_assert_uint_ne(evil.status, 0);
+	ck_assert_uint_eq(a.n_reports, n_reports + 1);
+	ck_assert_int_eq(a.last.scope, SWEEP_HEAVY);
+	ck_assert_uint_gt(a.last.gets_by_attr[WIRE_ATTR_LFT & 0xff], 0);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+}
+END_TEST
+
 /* A better one that rules by now and did not take our HANDOVER is offered it soon again: two rule
  * till then. */
 START_TEST(one_that_rules_is_offered_it_again)
@@ -1013,6 +1033,7 @@ main(void)
 	tcase_add_loop_test(t, handover_is_taken_meanwhile, 0, N_MOMENTS);
 	tcase_add_loop_test(t, handover_of_one_that_has_asked, 0, N_MOMENTS);
 	tcase_add_test(t, a_master_that_asks_is_met);
+	tcase_add_test(t, handover_of_one_not_seen_to_rule);
 	tcase_add_test(t, one_that_rules_is_offered_it_again);
 	tcase_add_loop_test(t, an_impostor, 0, 2);
 	tcase_add_loop_test(t, asked_once_as_we_start, 0, N_POINTS);
