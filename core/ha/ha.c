@@ -141,10 +141,9 @@ ha_offer(struct ha *h, const struct ha_other *to)
 }
 
 void
-ha_handed_to(struct ha *h, const struct ha_other *to)
+ha_taken(struct ha *h)
 {
 	h->handover = HANDOVER_TAKEN;
-	h->master = *to;
 }
 
 /* Is it a master whose word counts, as it was last read?  To a standby the one it waits for. */

@@ -55,7 +55,7 @@ struct ha {
 	uint64_t sm_key;
 	uint8_t priority;
 	uint8_t state;		 /* enum wire_sm_state */
-	struct ha_other master;	 /* whom we wait for as standby */
+	struct ha_other master;	 /* whom we wait for as standby, or hand over to */
 	uint32_t n_silent_polls; /* of that master, in a row */
 	uint32_t n_lesser_polls; /* so often a lesser master has not handed over */
 	uint32_t n_handovers;	 /* taken, also as master: the subnet was another's until then */
@@ -90,9 +90,9 @@ void ha_activate(struct ha *h);
  * HA_MASTER or HA_INACTIVE, *whom it concerns (an index). */
 enum ha_verdict ha_decide(
     struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t *whom);
-/* We are master, and HANDOVER is on its way to `to`; ha_handed_to(): it has been taken. */
+/* We are master, and HANDOVER is on its way to `to`; ha_taken(): it has taken it. */
 void ha_offer(struct ha *h, const struct ha_other *to);
-void ha_handed_to(struct ha *h, const struct ha_other *to);
+void ha_taken(struct ha *h);
 /* A Set(SMInfo) came from the port of `from`, as that was last read (NULL: from that of no SM
  * we know); control = attribute modifier. */
 enum ha_event ha_on_set(struct ha *h, uint32_t control, const struct ha_other *from);

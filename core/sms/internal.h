@@ -52,11 +52,10 @@ struct sweep_sms {
 	struct sm_list others;	  /* SMs, as of the last discovery and polls since */
 	struct sm_list asked_sms; /* ... that have answered since the last began to ask */
 	FM_VEC(struct sm_past) pasts;
-	struct ha_other heir; /* HANDOVER is on its way to it */
-	uint16_t own_sm_lid;  /* MasterSMLID of our port, as standby */
-	int64_t polled_ms;    /* the master was polled last, or found; 0: never */
-	bool poll_is_out;     /* ... and no answer has come, nor is its time over */
-	int64_t looked_ms;    /* our own port was read last, in own_port.c */
+	uint16_t own_sm_lid; /* MasterSMLID of our port, as standby */
+	int64_t polled_ms;   /* the master was polled last, or found; 0: never */
+	bool poll_is_out;    /* ... and no answer has come, nor is its time over */
+	int64_t looked_ms;   /* our own port was read last, in own_port.c */
 	bool look_is_out;
 	int64_t turn_ms;     /* the loop came by last; 0: never */
 	bool doubts;	     /* do we still rule?  Nothing is sent till that is known ... */

@@ -208,7 +208,7 @@ on_handover(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status == TXN_CANCELLED || s->p.ha->handover != HANDOVER_SENT)
 		return; /* ACKNOWLEDGE may have come before */
 	if (status == TXN_OK) {
-		ha_handed_to(s->p.ha, &s->sm->heir);
+		ha_taken(s->p.ha);
 		log_info("ha", "HANDOVER is taken; waiting for ACKNOWLEDGE");
 		return;
 	}
@@ -256,7 +256,6 @@ give_way(struct sweeper *s, const struct ha_other *o)
 		return NOT_GIVEN;
 	}
 	p->offered_ms = now;
-	s->sm->heir = *o;
 	if (!sm_send(s, o, WIRE_SM_HANDOVER, on_handover))
 		return NOT_GIVEN;
 	ha_offer(s->p.ha, o);

@@ -213,7 +213,8 @@ START_TEST(test_giving_way)
 
 	ha.state = WIRE_SM_MASTER;
 	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_GIVE_WAY);
-	ha_handed_to(&ha, &o);
+	ha_offer(&ha, &o);
+	ha_taken(&ha);
 	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
 	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_ACKNOWLEDGE, &stranger), HA_NOTHING);
 	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
@@ -231,7 +232,8 @@ START_TEST(test_acknowledge_lost)
 	uint32_t whom;
 
 	ha.state = WIRE_SM_MASTER;
-	ha_handed_to(&ha, &o);
+	ha_offer(&ha, &o);
+	ha_taken(&ha);
 	ck_assert(!ha_on_poll(&ha, &o, 3));
 	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
 	o.info.state = WIRE_SM_MASTER;
@@ -252,10 +254,9 @@ START_TEST(test_heir_discovers)
 	uint32_t whom;
 
 	ha.state = WIRE_SM_MASTER;
-	if (_i == 0)
-		ha_offer(&ha, &o);
-	else
-		ha_handed_to(&ha, &o);
+	ha_offer(&ha, &o);
+	if (_i == 1)
+		ha_taken(&ha);
 	o.info.state = WIRE_SM_DISCOVERING;
 	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_GIVE_WAY);
 	ck_assert_uint_eq(whom, 0);
@@ -271,7 +272,8 @@ START_TEST(test_heir_dies)
 	struct ha_other o = other(1, 9, WIRE_SM_STANDBY);
 
 	ha.state = WIRE_SM_MASTER;
-	ha_handed_to(&ha, &o);
+	ha_offer(&ha, &o);
+	ha_taken(&ha);
 	ck_assert(!ha_on_poll(&ha, NULL, 2));
 	ck_assert(ha_on_poll(&ha, NULL, 2));
 	ck_assert_int_eq(ha.state, WIRE_SM_DISCOVERING);
