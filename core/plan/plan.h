@@ -170,7 +170,8 @@ struct plan {
 	/* Some LIDs keep entries that were to revert, because no order of writing was found for
 	 * them.  A quiet pass may find one when packets of older tables are gone. */
 	bool may_go_back;
-	bool rebalance_tried;  /* a full route was no better, or not to be had */
+	bool rebalance_tried;  /* a full route was no better, or not to be had, when no packets of
+				* older tables were under way */
 	bool anew_tried;       /* pairs lack a path; a full route on these links joins no more */
 	uint32_t delta_blocks; /* LFT blocks of 64 LIDs with such an entry */
 	/* Entries that differ from the last full route, by LID and switch; port is

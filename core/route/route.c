@@ -407,8 +407,7 @@ route_once_anew(
 }
 
 static int
-route_anew(
-    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
+route_anew(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
 	struct plan_request full = *q;
 
@@ -613,10 +612,18 @@ wants_rebalance(const struct plan *p, const struct chain *chain, enum plan_rebal
 	return when != PLAN_REBALANCE_AUTO || !is_tree_engine(p, chain);
 }
 
+/* Tables that the chain asks for wait (reconfig.h).  Packets of older tables may have been the
+ * reason. */
+static bool
+awaits_tables(const struct plan *p)
+{
+	return p != NULL && p->change.waiting[0] != '\0' && !p->rebalance_tried;
+}
+
 bool
 plan_wants_quiet_pass(const struct plan *p, const struct chain *chain, enum plan_rebalance when)
 {
-	return (p != NULL && p->may_go_back) || wants_rebalance(p, chain, when);
+	return (p != NULL && p->may_go_back) || awaits_tables(p) || wants_rebalance(p, chain, when);
 }
 
 /* A quiet pass after which no fewer entries are to go back is the last, once packets of older
@@ -664,8 +671,8 @@ is_better(struct router *r, const struct plan *p, const struct plan *fresh, bool
 
 	*better = fresh->tables != NULL &&
 	    fresh->verdict.unreachable_pairs <= p->verdict.unreachable_pairs;
-	if (!*better)
-		return 0;
+	if (!*better || p->change.waiting[0] != '\0')
+		return 0; /* tables that wait are wanted as they are */
 	if ((rc = measure(r, p->snap, p->tables, &was, err)) != 0 ||
 	    (rc = measure(r, fresh->snap, fresh->tables, &is, err)) != 0)
 		return rc;
@@ -686,8 +693,8 @@ order(struct router *r, const struct plan_request *q, struct plan **p, struct fm
 	return rc;
 }
 
-/* A full route in place of the repaired *p, if it is worth it: *done, and it has been through
- * order(). */
+/* A full route in place of *p that was repaired, or that stays while other tables wait, if it is
+ * worth it: *done, and it has been through order(). */
 static int
 try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p, bool *done,
     struct fm_error *err)
@@ -697,10 +704,11 @@ try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p
 	int rc;
 
 	*done = false;
-	if ((q->quiet && q->prev->may_go_back) || !wants_rebalance(*p, q->chain, q->rebalance) ||
+	if ((q->quiet && q->prev->may_go_back) ||
+	    !(awaits_tables(*p) || wants_rebalance(*p, q->chain, q->rebalance)) ||
 	    (q->rebalance != PLAN_REBALANCE_ALWAYS && !q->quiet))
 		return 0;
-	(*p)->rebalance_tried = true;
+	(*p)->rebalance_tried = !q->flight.older;
 	rc = route_anew(r, q, &fresh, err);
 	if (rc == 0)
 		rc = is_better(r, *p, fresh, &better, err);

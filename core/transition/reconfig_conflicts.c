@@ -291,6 +291,7 @@ say_waiting(
 	stays->change = p->change;
 	stays->change.n_stubs = n_stubs;
 	stays->change.n_leaves = n_leaves;
+	stays->rebalance_tried = false;
 	if (n_stubs > 0)
 		return; /* the next sweep goes on from there */
 	snprintf(text, size,

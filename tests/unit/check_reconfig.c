@@ -545,12 +545,18 @@ START_TEST(fat_trees_need_nothing)
 END_TEST
 
 static struct plan *
-make_rooted(uint32_t root, struct plan *prev, enum plan_drain drain)
+make_rooted_by(uint32_t root, struct plan *prev, enum plan_drain drain, enum plan_anew how,
+    bool quiet, bool older)
 {
 	struct option_table table = option_table_of(&updn_LTX_fm_engine);
 	char guid[24];
 	struct setting setting = { "roots", { guid } };
-	struct plan_request q = { .prev = prev, .drain = drain, .anew = true };
+	struct plan_request q = { .prev = prev,
+		.drain = drain,
+		.anew = how,
+		.rebalance = PLAN_REBALANCE_NEVER,
+		.quiet = quiet,
+		.flight.older = older };
 	struct chain_entry entry = { .engine = &updn_LTX_fm_engine, .name = "updn" };
 	struct chain chain = { .entries = &entry, .n_entries = 1 };
 	struct fm_error err = { 0 };
@@ -569,6 +575,12 @@ make_rooted(uint32_t root, struct plan *prev, enum plan_drain drain)
 	snapshot_put(q.snap);
 	fm_arena_fini(&mem);
 	return p;
+}
+
+static struct plan *
+make_rooted(uint32_t root, struct plan *prev, enum plan_drain drain)
+{
+	return make_rooted_by(root, prev, drain, PLAN_BY_CHAIN, false, false);
 }
 
 /* Another root is as another engine: up and down change places. */
@@ -592,6 +604,37 @@ START_TEST(another_engine_waits_for_a_word)
 	plan_put(b);
 	plan_put(c);
 	plan_put(d);
+}
+END_TEST
+
+/* Nobody has to say "fmctl drain" when what was in the way has gone: here the root is the old one
+ * again.  Tables that are still not to be had are tried no more, unless packets of older tables
+ * were under way. */
+START_TEST(what_waits_is_tried_again)
+{
+	struct plan *a = make_rooted(0, NULL, PLAN_DRAIN_LOSS);
+	struct plan *b = make_rooted(10, a, PLAN_DRAIN_LOSS);
+	struct plan *kept = make_rooted_by(10, b, PLAN_DRAIN_LOSS, PLAN_FROM_PREV, false, false);
+	struct plan *older = make_rooted_by(10, b, PLAN_DRAIN_LOSS, PLAN_FROM_PREV, true, true);
+	struct plan *again = make_rooted_by(10, b, PLAN_DRAIN_LOSS, PLAN_FROM_PREV, true, false);
+	struct plan *c = make_rooted_by(0, b, PLAN_DRAIN_LOSS, PLAN_FROM_PREV, true, false);
+
+	ck_assert(plan_wants_quiet_pass(b, NULL, PLAN_REBALANCE_NEVER));
+	ck_assert_str_eq(kept->change.waiting, b->change.waiting);
+	ck_assert(plan_wants_quiet_pass(kept, NULL, PLAN_REBALANCE_NEVER));
+	ck_assert_str_eq(older->change.waiting, b->change.waiting);
+	ck_assert(plan_wants_quiet_pass(older, NULL, PLAN_REBALANCE_NEVER));
+	ck_assert_str_eq(again->change.waiting, b->change.waiting);
+	ck_assert(!plan_wants_quiet_pass(again, NULL, PLAN_REBALANCE_NEVER));
+	ck_assert_str_eq(c->change.waiting, "");
+	ck_assert_uint_eq(c->change.n_drained, 0);
+	ck_assert_int_eq(c->made, PLAN_ROUTED);
+	plan_put(a);
+	plan_put(b);
+	plan_put(kept);
+	plan_put(older);
+	plan_put(again);
+	plan_put(c);
 }
 END_TEST
 
@@ -884,6 +927,7 @@ main(void)
 	tcase_add_loop_test(t, who_is_whole_is_not_drained, 0, N_CUTS);
 	tcase_add_test(t, fat_trees_need_nothing);
 	tcase_add_test(t, another_engine_waits_for_a_word);
+	tcase_add_test(t, what_waits_is_tried_again);
 	tcase_add_loop_test(t, writing_is_broken_off, 0, N_FABRICS);
 	tcase_add_loop_test(t, old_sls_end_at_empty_entries, 0, 2);
 	tcase_add_loop_test(t, anew_after_a_loss, 0, 4);
