@@ -244,6 +244,10 @@ static const struct conf_row rows[] = {
 	    .restart = true },
 	INT(NULL, "sm_priority", sm.priority, "0", 0, 15, NULL,
 	    "Among subnet managers the highest priority is master, then the lowest GUID."),
+	INT(NULL, "master_sm_priority", sm.master_priority, "0", 0, 15, NULL,
+	    "The priority while fmd is master, where it is higher than sm_priority: who has taken "
+	    "over keeps the subnet when a subnet manager of higher sm_priority comes back. Set it "
+	    "to the same on all, above every sm_priority. 0 = sm_priority."),
 	KEY(NULL, "sm_key", sm.key, "1",
 	    "SM_Key: a subnet manager that does not show that it has the same is not trusted. The "
 	    "default is known to all: only a number of your own keeps others out."),

@@ -83,7 +83,7 @@ struct conf_transport {
 struct conf_sm {
 	bool inactive, ignore_others;
 	int64_t sl;
-	int64_t priority;
+	int64_t priority, master_priority;
 	uint64_t key;
 	int64_t polling_timeout_ms, polling_retries;
 	int64_t patience_ms;

@@ -354,6 +354,7 @@ open_fabric(struct daemon *d, struct fm_error *err)
 	if (rc != 0)
 		return rc;
 	ha_init(&d->ha, local.port_guid, (uint8_t)d->conf->sm.priority, d->conf->sm.key);
+	d->ha.master_priority = (uint8_t)d->conf->sm.master_priority;
 	if (d->conf->sm.inactive && !d->cli->dry_run)
 		d->ha.state = WIRE_SM_NOT_ACTIVE;
 	d->txn = txn_new(d->transport, &limits, d->conf->m_key.key);

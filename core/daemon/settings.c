@@ -73,6 +73,7 @@ daemon_apply_conf(struct daemon *d)
 	fm_log_set_level((enum fm_log_level)d->conf->log.level);
 	fm_log_set_debug(d->conf->log.debug);
 	d->ha.priority = (uint8_t)d->conf->sm.priority;
+	d->ha.master_priority = (uint8_t)d->conf->sm.master_priority;
 	d->ha.sm_key = d->conf->sm.key;
 }
 

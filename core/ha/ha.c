@@ -24,6 +24,13 @@ ha_is_better(uint8_t a_priority, uint64_t a_guid, uint8_t b_priority, uint64_t b
 	return a_guid < b_guid;
 }
 
+uint8_t
+ha_priority(const struct ha *h)
+{
+	return h->state == WIRE_SM_MASTER && h->master_priority > h->priority ? h->master_priority
+									      : h->priority;
+}
+
 void
 ha_activate(struct ha *h)
 {
@@ -34,7 +41,7 @@ ha_activate(struct ha *h)
 static bool
 other_is_better(const struct ha *h, const struct ha_other *o)
 {
-	return ha_is_better(o->info.priority, o->info.guid, h->priority, h->guid);
+	return ha_is_better(o->info.priority, o->info.guid, ha_priority(h), h->guid);
 }
 
 /* Does it count for an election?  A foreign one does only while it is master. */
@@ -241,8 +248,7 @@ ha_on_poll(struct ha *h, const struct ha_other *now, uint32_t silent_max)
 			return false; /* it is about to be */
 		h->state = WIRE_SM_STANDBY;
 		h->handover = HANDOVER_NONE;
-		if (ha_is_better(h->priority, h->guid, now->info.priority, now->info.guid))
-			h->n_lesser_polls++;
+		h->n_lesser_polls = other_is_better(h, now) ? 0 : h->n_lesser_polls + 1;
 		if (now->info.state == WIRE_SM_MASTER || now->info.state == WIRE_SM_DISCOVERING)
 			return false;
 	}
@@ -255,7 +261,7 @@ void
 ha_info(const struct ha *h, struct wire_sm_info *info)
 {
 	*info =
-	    (struct wire_sm_info){ .guid = h->guid, .priority = h->priority, .state = h->state };
+	    (struct wire_sm_info){ .guid = h->guid, .priority = ha_priority(h), .state = h->state };
 }
 
 const char *

@@ -12,6 +12,11 @@
  *	STANDBY --HANDOVER, or the master is silent--> DISCOVERING
  *	MASTER --meets a better one--> sends HANDOVER --ACKNOWLEDGE--> STANDBY
  *
+ * A master may show a higher priority than before and after (master_sm_priority),
+ * and compares with that: who has taken over keeps the subnet when the one comes
+ * back that had it.  Both see the same numbers, those that are shown, so they
+ * agree who is the better.  A standby compares with its own priority.
+ *
  * Who sent HANDOVER stays master until it is acknowledged, or the other one
  * is seen to be master.  A lesser master is never pushed aside: we wait as
  * standby for its HANDOVER (it finds us by our IsSM bit), and say so.
@@ -54,10 +59,11 @@ struct ha {
 	uint64_t guid; /* our port GUID */
 	uint64_t sm_key;
 	uint8_t priority;
+	uint8_t master_priority; /* while we are master, where it is higher */
 	uint8_t state;		 /* enum wire_sm_state */
 	struct ha_other master;	 /* whom we wait for as standby, or hand over to */
 	uint32_t n_silent_polls; /* of that master, in a row */
-	uint32_t n_lesser_polls; /* so often a lesser master has not handed over */
+	uint32_t n_lesser_polls; /* so often, in a row, a lesser master has not handed over */
 	uint32_t n_handovers;	 /* taken, also as master: the subnet was another's until then */
 	bool handed_over;	 /* HANDOVER came: master next, do not defer to the giver */
 	uint8_t handover;	 /* enum ha_handover: of ours, to `master` */
@@ -84,6 +90,8 @@ enum ha_event {
 void ha_init(struct ha *h, uint64_t guid, uint8_t priority, uint64_t sm_key);
 /* Is a better than b? */
 bool ha_is_better(uint8_t a_priority, uint64_t a_guid, uint8_t b_priority, uint64_t b_guid);
+/* That we have in our state. */
+uint8_t ha_priority(const struct ha *h);
 /* NOT ACTIVE: go on to DISCOVERING; the next discovery decides. */
 void ha_activate(struct ha *h);
 /* After a discovery: the other SMs that answered, to a verdict and, unless

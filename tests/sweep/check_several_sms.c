@@ -145,6 +145,74 @@ START_TEST(the_standby_takes_over)
 }
 END_TEST
 
+#define N_CASES_OF_COMING_BACK 4
+
+/* Of all forwarding tables together. */
+static uint64_t
+lft_sets(const struct rig *r)
+{
+	return txn_counts(r->txn)->sets_by_attr[WIRE_ATTR_LFT & 0xff];
+}
+
+/* The first dies, the second rules with the priority that masters have, the first comes back: it
+ * stands by for ever, and nothing is written for it; but where it is above that, or there is none, it
+ * takes the subnet back. */
+START_TEST(the_first_comes_back)
+{
+	static const uint8_t as_master[N_CASES_OF_COMING_BACK] = { 14, 14, 0, 4 };
+	static const bool keeps[N_CASES_OF_COMING_BACK] = { true, true, false, false };
+	struct fm_error err = { 0 };
+	struct rig *left[] = { &b };
+	uint64_t n_written;
+
+	a.set.sm.master_priority = b.set.sm.master_priority = as_master[_i];
+	start_a();
+	sweeps(2);
+	join_b(3);
+	sweeps(3);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	a.transport->ops->set_is_sm(a.transport, false, &err);
+	rig_stop(&a);
+	several_run(left, 1, 10000, POLL_MS);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_MASTER);
+	n_written = lft_sets(&b);
+	if (_i == 1)
+		sweeper_request(b.sweeper, SWEEP_HEAVY, "test"); /* both at once */
+	start_a();
+	for (unsigned i = 0; i < 300; i++) {
+		several_run(both, 2, 10, POLL_MS);
+		if (keeps[_i])
+			ck_assert_int_eq(b.ha.state, WIRE_SM_MASTER);
+		ck_assert_int_ne(a.ha.state + b.ha.state, 2 * WIRE_SM_MASTER);
+	}
+	sweeps(40);
+	ck_assert_int_eq(a.ha.state, keeps[_i] ? WIRE_SM_STANDBY : WIRE_SM_MASTER);
+	ck_assert_int_eq(b.ha.state, keeps[_i] ? WIRE_SM_MASTER : WIRE_SM_STANDBY);
+	expect_up(keeps[_i] ? &b : &a);
+	ck_assert_uint_eq(lft_sets(&b), n_written);
+	ck_assert_uint_eq(lft_sets(&a), 0);
+	ck_assert_ptr_null(strstr(rig_log, "of lower rank than we are"));
+}
+END_TEST
+
+/* As a reload has it: at once, without a sweep of the one that it is taken from. */
+START_TEST(the_priority_as_master_changes)
+{
+	a.set.sm.master_priority = 14;
+	start_a();
+	sweeps(2);
+	join_b(9);
+	sweeps(5);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
+	a.ha.master_priority = 0;
+	sweeps(5);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_MASTER);
+	expect_up(&b);
+}
+END_TEST
+
 /* What comes to an SM whose process does not run any more, on a host that lives. */
 static struct {
 	uint32_t n_questions;
@@ -1011,6 +1079,8 @@ main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, the_better_rules, 0, 2 * N_OF(priorities));
 	tcase_add_test(t, the_standby_takes_over);
+	tcase_add_loop_test(t, the_first_comes_back, 0, N_CASES_OF_COMING_BACK);
+	tcase_add_test(t, the_priority_as_master_changes);
 	tcase_add_loop_test(t, a_stopped_master, 0, N_OF(poll_intervals));
 	tcase_add_test(t, a_master_whose_host_is_silent);
 	tcase_add_loop_test(t, a_master_that_stood_still, 0, STOPS * (int)N_OF(withheld));

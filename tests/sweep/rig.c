@@ -164,6 +164,7 @@ rig_start(struct rig *r)
 	ck_assert_int_eq(r->transport->ops->local_port(r->transport, &local, &err), 0);
 	ck_assert_msg(router_init(&r->router, 1, &err) == 0, "%s", err.msg);
 	ha_init(&r->ha, local.port_guid, r->set.sm.priority, r->set.sm.key);
+	r->ha.master_priority = (uint8_t)r->set.sm.master_priority;
 	r->txn = txn_new(r->transport, &limits, r->set.m_key.key);
 	ck_assert_ptr_nonnull(r->txn);
 	start_worker(r);

@@ -72,6 +72,127 @@ START_TEST(test_meetings)
 }
 END_TEST
 
+/* Our priority is 5, as master 9.  Each shows what it has in its state, and both compare that. */
+static const struct {
+	uint8_t our_state;
+	uint64_t guid;
+	uint8_t priority, state;
+	enum ha_verdict verdict;
+	uint8_t then;
+} raised[] = {
+	/* a master keeps the subnet from all that are not above what it shows */
+	{ WIRE_SM_MASTER, 1, 8, WIRE_SM_STANDBY, HA_MASTER, WIRE_SM_MASTER },
+	{ WIRE_SM_MASTER, 200, 9, WIRE_SM_STANDBY, HA_MASTER, WIRE_SM_MASTER },
+	{ WIRE_SM_MASTER, 1, 9, WIRE_SM_STANDBY, HA_GIVE_WAY, WIRE_SM_MASTER },
+	{ WIRE_SM_MASTER, 200, 10, WIRE_SM_STANDBY, HA_GIVE_WAY, WIRE_SM_MASTER },
+	{ WIRE_SM_MASTER, 1, 8, WIRE_SM_DISCOVERING, HA_MASTER, WIRE_SM_MASTER },
+	/* two masters meet */
+	{ WIRE_SM_MASTER, 1, 8, WIRE_SM_MASTER, HA_MASTER, WIRE_SM_MASTER },
+	{ WIRE_SM_MASTER, 200, 9, WIRE_SM_MASTER, HA_MASTER, WIRE_SM_MASTER },
+	{ WIRE_SM_MASTER, 1, 9, WIRE_SM_MASTER, HA_GIVE_WAY, WIRE_SM_MASTER },
+	{ WIRE_SM_MASTER, 200, 10, WIRE_SM_MASTER, HA_GIVE_WAY, WIRE_SM_MASTER },
+	/* before we rule we have 5: a master that shows more, by whatever right, is no lesser one */
+	{ WIRE_SM_DISCOVERING, 200, 6, WIRE_SM_MASTER, HA_STANDBY, WIRE_SM_STANDBY },
+	{ WIRE_SM_DISCOVERING, 200, 5, WIRE_SM_MASTER, HA_AWAIT_HANDOVER, WIRE_SM_STANDBY },
+	{ WIRE_SM_DISCOVERING, 200, 6, WIRE_SM_STANDBY, HA_STANDBY, WIRE_SM_STANDBY },
+	{ WIRE_SM_DISCOVERING, 200, 6, WIRE_SM_DISCOVERING, HA_STANDBY, WIRE_SM_STANDBY },
+	{ WIRE_SM_DISCOVERING, 200, 5, WIRE_SM_DISCOVERING, HA_MASTER, WIRE_SM_MASTER },
+	{ WIRE_SM_STANDBY, 200, 6, WIRE_SM_MASTER, HA_STANDBY, WIRE_SM_STANDBY },
+};
+
+START_TEST(test_raised)
+{
+	struct ha_other o = other(raised[_i].guid, raised[_i].priority, raised[_i].state);
+	uint32_t whom;
+
+	ha.master_priority = 9;
+	ha.state = raised[_i].our_state;
+	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), raised[_i].verdict);
+	ck_assert_int_eq(ha.state, raised[_i].then);
+}
+END_TEST
+
+/* One that is lower than our own counts for nothing, and it is shown by a master alone. */
+START_TEST(test_raised_is_shown)
+{
+	static const uint8_t as_master[] = { 0, 4, 5, 6, 15 }, shown[] = { 5, 5, 5, 6, 15 };
+	struct wire_sm_info info;
+
+	for (unsigned i = 0; i < sizeof(shown); i++)
+		for (uint8_t state = 0; state <= WIRE_SM_MASTER; state++) {
+			ha.master_priority = as_master[i];
+			ha.state = state;
+			ha_info(&ha, &info);
+			ck_assert_uint_eq(info.state, state);
+			ck_assert_uint_eq(
+			    info.priority, state == WIRE_SM_MASTER ? shown[i] : ha.priority);
+		}
+}
+END_TEST
+
+/* As standby: a master is of lower rank by what it shows, not by what it had before it ruled; and
+ * only so long as it is, without a break. */
+START_TEST(test_raised_master_is_polled)
+{
+	struct ha_other o = other(200, 3, WIRE_SM_MASTER);
+	uint32_t whom;
+
+	ha.master_priority = 9;
+	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_AWAIT_HANDOVER);
+	for (unsigned i = 1; i <= 3; i++) {
+		ck_assert(!ha_on_poll(&ha, &o, 4));
+		ck_assert_uint_eq(ha.n_lesser_polls, i);
+	}
+	o.info.priority = 6; /* it was reloaded */
+	ck_assert(!ha_on_poll(&ha, &o, 4));
+	ck_assert_uint_eq(ha.n_lesser_polls, 0);
+	ck_assert_int_eq(ha.state, WIRE_SM_STANDBY);
+}
+END_TEST
+
+/* Two that obey one another's numbers, whatever these are: of a master and one that comes to it, of
+ * two masters, exactly one is master in the end, and none gives the subnet back. */
+START_TEST(test_raised_agree)
+{
+	static const uint8_t levels[] = { 0, 5, 9 };
+	bool both_rule = _i % 2;
+	uint64_t guid = _i / 2 % 2 ? US - 1 : US + 1;
+	struct ha peer;
+
+	for (unsigned k = 0; k < 81; k++) {
+		uint32_t whom, n_given = 0;
+		struct ha *h[2] = { &ha, &peer };
+
+		ha_init(&ha, US, levels[k % 3], 1);
+		ha_init(&peer, guid, levels[k / 3 % 3], 1);
+		ha.master_priority = levels[k / 9 % 3];
+		peer.master_priority = levels[k / 27];
+		ha.state = WIRE_SM_MASTER;
+		peer.state = both_rule ? WIRE_SM_MASTER : WIRE_SM_DISCOVERING;
+		for (unsigned turn = 1; turn < 12; turn++) {
+			struct ha *me = h[turn % 2], *you = h[1 - turn % 2];
+			struct ha_other to_you = { .trust = HA_OURS }, to_me = { .trust = HA_OURS };
+
+			ha_info(you, &to_me.info);
+			if (ha_decide(me, &to_me, 1, &whom) != HA_GIVE_WAY)
+				continue;
+			n_given++;
+			ha_info(me, &to_you.info);
+			ha_offer(me, &to_me);
+			if (ha_on_set(you, WIRE_SM_HANDOVER, &to_you) != HA_BECOME_MASTER)
+				continue; /* it does not know yet that we rule */
+			ck_assert_int_eq(
+			    ha_on_set(me, WIRE_SM_ACKNOWLEDGE, &to_me), HA_BECOME_STANDBY);
+			ha_decide(you, &to_you, 1, &whom);
+		}
+		ck_assert_uint_le(n_given, 1);
+		ck_assert_int_eq((ha.state == WIRE_SM_MASTER) + (peer.state == WIRE_SM_MASTER), 1);
+		ck_assert_int_eq(
+		    (ha.state == WIRE_SM_STANDBY) + (peer.state == WIRE_SM_STANDBY), 1);
+	}
+}
+END_TEST
+
 /* Nobody else is there, and still it does not rule until it is told to. */
 START_TEST(test_not_active)
 {
@@ -417,6 +538,10 @@ main(void)
 	tcase_add_checked_fixture(t, setup, NULL);
 	tcase_add_test(t, test_rank);
 	tcase_add_loop_test(t, test_meetings, 0, sizeof(meetings) / sizeof(meetings[0]));
+	tcase_add_loop_test(t, test_raised, 0, sizeof(raised) / sizeof(raised[0]));
+	tcase_add_test(t, test_raised_is_shown);
+	tcase_add_test(t, test_raised_master_is_polled);
+	tcase_add_loop_test(t, test_raised_agree, 0, 4);
 	tcase_add_test(t, test_alone);
 	tcase_add_test(t, test_not_active);
 	tcase_add_test(t, test_handover);
