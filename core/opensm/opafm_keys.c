@@ -50,7 +50,7 @@ static const struct opensm_key rows[] = {
 	NONE(TEXT, "CoreDumpLimit", "0", "systemd's LimitCORE says it"),
 	NONE(TEXT, "CoreDumpDir", "/var/crash/opafm", "the kernel's core_pattern says it"),
 	SAME(NUMBER, "Priority", "0", "sm_priority"),
-	NONE(NUMBER, "ElevatedPriority", "0", "fmd's priority is the same as master and before"),
+	SAME(NUMBER, "ElevatedPriority", "0", "master_sm_priority"),
 	SPECIAL(NUMBER, "LogLevel", "2", "log_level",
 	    "0 is err, 1 warn, 2 notice, 3 and 4 info, 5 and above debug"),
 	SAME(TEXT, "LogFile", "", "log_file"),

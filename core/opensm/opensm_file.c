@@ -171,13 +171,15 @@ static bool
 is_of_mlnx_ofed(const char *text, size_t n)
 {
 	struct fm_lines in = fm_lines(text, n);
+	const struct opensm_key *key;
 	char name[64];
 
 	while (fm_next_line(&in)) {
 		if (fm_line_is_over(&in))
 			continue;
 		name_of(&in, name, sizeof(name));
-		if (opensm_foreign_key(name) != NULL)
+		key = opensm_key_find(name);
+		if (opensm_foreign_key(name) != NULL || (key != NULL && key->of_mlnx_ofed))
 			return true;
 	}
 	return false;

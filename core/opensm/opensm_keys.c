@@ -238,6 +238,15 @@ static const struct opensm_key rows[] = {
 	    "TRUE is 1; fmd's default of 64 shares less"),
 	NONE(TEXT, "log_prefix", "(null)", "fmd's lines begin with time, level and part"),
 
+	{ .name = "master_sm_priority",
+	    .def = "14",
+	    .form = OPENSM_NUMBER,
+	    .fate = OPENSM_SAME,
+	    .def_counts = true,
+	    .of_mlnx_ofed = true,
+	    .to = "master_sm_priority",
+	    .note = "MLNX_OFED's has 14 where no line says it, so that no master gives the subnet "
+		    "back; fmd and OpenSM have sm_priority for that" },
 	SAME(PATH, "pgrp_policy_file", "(null)"),
 	SAME(PATH, "topo_policy_file", "(null)"),
 	SAME(PATH, "rch_policy_file", "(null)"),
@@ -310,7 +319,6 @@ opensm_foreign_key(const char *name)
 		{ "improved_lmc_path_distribution",
 		    "the LIDs of a port have ways of their own as it is" },
 		{ "m_key_per_port", "guid2mkey" IN_FMD_CONF },
-		{ "master_sm_priority", "fmd's priority is the same as master and before" },
 		{ "max_wire_smps_per_device", "max_smps_per_node" IN_FMD_CONF },
 		{ "max_seq_redisc", "what changes while it is discovered is read again alone" },
 		{ "mc_primary_root_guid", "each multicast tree has a root of its own" },

@@ -629,6 +629,30 @@ START_TEST(keys_of_mlnx_ofed)
 }
 END_TEST
 
+/* What a file says is taken, at MLNX_OFED's default too, which is not fmd's; one that does not say
+ * it is left at fmd's. */
+START_TEST(the_priority_as_master)
+{
+	struct conf *conf = load("sm_priority 3\nmaster_sm_priority 9\n");
+
+	ck_assert_int_eq(conf->sm.master_priority, 9);
+	conf_put(conf);
+	conf = load("sm_priority 3\nmaster_sm_priority 14\n");
+	ck_assert_int_eq(conf->sm.master_priority, 14);
+	conf_put(conf);
+	conf = load("sm_priority 3\n");
+	ck_assert_int_eq(conf->sm.master_priority, 0);
+	conf_put(conf);
+	ck_assert_str_eq(said, "");
+	/* it is a key of MLNX_OFED's, which has more than fmd knows */
+	conf_put(load("lmc 1\nmaster_sm_priority 14\nnew_in_26 x\n"));
+	ck_assert_ptr_nonnull(strstr(said, "new_in_26 is not known, as keys of MLNX_OFED may be"));
+	said[0] = '\0';
+	ck_assert_str_eq(message("lmc 1\nmaster_sm_priority 16\n"),
+	    "opensm.conf:2: master_sm_priority = 16 is outside 0..15");
+}
+END_TEST
+
 /* The unit lets fmd write into few folders. */
 START_TEST(a_log_file_beside_the_units_folders_is_warned_of)
 {
@@ -960,6 +984,7 @@ main(void)
 	tcase_add_test(tc, keys_without_counterpart_are_told_together);
 	tcase_add_test(tc, keys_of_the_cache);
 	tcase_add_test(tc, keys_of_mlnx_ofed);
+	tcase_add_test(tc, the_priority_as_master);
 	tcase_add_test(tc, a_log_file_beside_the_units_folders_is_warned_of);
 	tcase_add_test(tc, a_mistake_below_a_folder_with_a_blank);
 	tcase_add_test(tc, the_import_means_the_same);
