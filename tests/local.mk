@@ -238,6 +238,7 @@ UNIT_TESTS = \
 	tests/sweep/check_traps \
 	tests/sweep/check_turns \
 	tests/sweep/check_several_sms \
+	tests/sweep/check_hand_over \
 	tests/sweep/check_vls \
 	tests/sweep/check_wake \
 	tests/sweep/check_waves \

@@ -26,6 +26,10 @@ struct sweep_parts {
 	 * say how long a plan takes. */
 	bool (*may_take_plan)(void *arg);
 	void *may_take_plan_arg;
+	/* NULL, or asked whether the administrator may hand the subnet over to that standby:
+	 * FM_E_CONFIG with a sentence: not now. */
+	int (*may_have)(void *arg, const struct ha_other *heir, struct fm_error *err);
+	void *may_have_arg;
 };
 
 #endif

@@ -90,6 +90,57 @@ is_heir(const struct ha *h, const struct ha_other *o)
 	    o->info.state == WIRE_SM_DISCOVERING;
 }
 
+uint32_t
+ha_best_heir(const struct ha_other *others, uint32_t n_others)
+{
+	return best_of(others, n_others, WIRE_SM_STANDBY);
+}
+
+/* When nobody rules, because we have stopped and it has not begun, the best of all that wait steps
+ * in.  As master it is taken to show what we would. */
+enum ha_heir
+ha_judge_heir(const struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t i,
+    uint32_t *better)
+{
+	const struct wire_sm_info *o = &others[i].info;
+	uint8_t as_master = o->priority > h->master_priority ? o->priority : h->master_priority;
+
+	if (!counts(&others[i], WIRE_SM_STANDBY))
+		return HEIR_NO_STANDBY;
+	for (uint32_t k = 0; k < n_others; k++) {
+		const struct wire_sm_info *p = &others[k].info;
+
+		*better = k;
+		if (k != i && counts(&others[k], 0) &&
+		    ha_is_better(p->priority, p->guid, o->priority, o->guid) &&
+		    ha_is_better(p->priority, p->guid, h->priority, h->guid))
+			return HEIR_OUTRANKED;
+	}
+	return ha_is_better(h->priority, h->guid, as_master, o->guid) ? HEIR_RETURNS : HEIR_FITS;
+}
+
+/* The one that the administrator has named, while it may take the subnet; or n_others. */
+static uint32_t
+find_heir(const struct ha *h, const struct ha_other *others, uint32_t n_others)
+{
+	uint32_t i = 0;
+
+	while (i < n_others &&
+	    (h->heir == 0 || others[i].info.guid != h->heir || others[i].trust != HA_OURS ||
+		(others[i].info.state != WIRE_SM_STANDBY && !is_heir(h, &others[i]))))
+		i++;
+	return i;
+}
+
+/* It rules, and has our HANDOVER: its answer says so, or it was asked to, better or not. */
+static bool
+has_inherited(const struct ha *h, const struct ha_other *o)
+{
+	return o->info.guid == h->master.info.guid &&
+	    (h->handover == HANDOVER_TAKEN ||
+		(h->handover == HANDOVER_SENT && o->info.guid == h->heir));
+}
+
 /* As master: a better one there? */
 static enum ha_verdict
 decide_as_master(struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t *whom)
@@ -102,17 +153,33 @@ decide_as_master(struct ha *h, const struct ha_other *others, uint32_t n_others,
 		*whom = i;
 		if (o->state != WIRE_SM_MASTER || others[i].trust != HA_OURS)
 			continue;
-		if (h->handover == HANDOVER_TAKEN && o->guid == h->master.info.guid)
+		if (has_inherited(h, &others[i]))
 			return stand_by(h, &others[i], HA_STANDBY);
 		if (other_is_better(h, &others[i]))
 			return HA_GIVE_WAY;
 	}
+	*whom = find_heir(h, others, n_others);
+	if (*whom < n_others)
+		return HA_GIVE_WAY;
 	*whom = best;
 	if (best < n_others && other_is_better(h, &others[best]) &&
 	    (others[best].info.state == WIRE_SM_STANDBY || is_heir(h, &others[best])))
 		return HA_GIVE_WAY;
 	h->handover = HANDOVER_NONE; /* it is no better than we are any more, or not there */
 	return HA_MASTER;
+}
+
+/* The one that has the subnet from us and does not rule yet, better or not; or n_others. */
+static uint32_t
+find_next(const struct ha *h, const struct ha_other *others, uint32_t n_others)
+{
+	uint32_t i = 0;
+
+	while (i < n_others &&
+	    (h->gave_to == 0 || others[i].info.guid != h->gave_to ||
+		others[i].info.state != WIRE_SM_DISCOVERING || others[i].trust != HA_OURS))
+		i++;
+	return i;
 }
 
 enum ha_verdict
@@ -131,10 +198,14 @@ ha_decide(struct ha *h, const struct ha_other *others, uint32_t n_others, uint32
 		    other_is_better(h, &others[master]) || others[master].trust != HA_OURS
 			? HA_STANDBY
 			: HA_AWAIT_HANDOVER);
+	*whom = find_next(h, others, n_others);
+	if (*whom < n_others && !h->handed_over)
+		return stand_by(h, &others[*whom], HA_STANDBY);
 	*whom = best;
 	if (best < n_others && other_is_better(h, &others[best]) && !h->handed_over)
 		return stand_by(h, &others[best], HA_STANDBY);
 	h->state = WIRE_SM_MASTER;
+	h->gave_to = 0;
 	h->handed_over = false;
 	h->n_silent_polls = 0;
 	return HA_MASTER;
@@ -168,8 +239,13 @@ on_handover(struct ha *h, const struct ha_other *from)
 	if (!may_command(h, from) || (h->state != WIRE_SM_STANDBY && h->state != WIRE_SM_MASTER))
 		return HA_REFUSE;
 	h->n_handovers++;
-	if (h->state == WIRE_SM_MASTER)
+	if (h->state == WIRE_SM_MASTER) {
+		if (from->info.guid == h->heir) { /* it gives it back */
+			h->heir = 0;
+			h->handover = HANDOVER_NONE;
+		}
 		return HA_BECOME_MASTER;
+	}
 	h->state = WIRE_SM_DISCOVERING;
 	h->handed_over = true;
 	h->master = *from;
@@ -185,6 +261,7 @@ on_acknowledge(struct ha *h, const struct ha_other *from)
 		return HA_NOTHING;
 	h->state = WIRE_SM_STANDBY;
 	h->handover = HANDOVER_NONE;
+	h->gave_to = from->info.guid;
 	h->n_silent_polls = h->n_lesser_polls = 0;
 	return HA_BECOME_STANDBY;
 }
@@ -248,7 +325,9 @@ ha_on_poll(struct ha *h, const struct ha_other *now, uint32_t silent_max)
 			return false; /* it is about to be */
 		h->state = WIRE_SM_STANDBY;
 		h->handover = HANDOVER_NONE;
-		h->n_lesser_polls = other_is_better(h, now) ? 0 : h->n_lesser_polls + 1;
+		h->n_lesser_polls = now->info.state != WIRE_SM_MASTER || other_is_better(h, now)
+		    ? 0
+		    : h->n_lesser_polls + 1;
 		if (now->info.state == WIRE_SM_MASTER || now->info.state == WIRE_SM_DISCOVERING)
 			return false;
 	}

@@ -67,6 +67,8 @@ struct ha {
 	uint32_t n_handovers;	 /* taken, also as master: the subnet was another's until then */
 	bool handed_over;	 /* HANDOVER came: master next, do not defer to the giver */
 	uint8_t handover;	 /* enum ha_handover: of ours, to `master` */
+	uint64_t gave_to; /* who has acknowledged our HANDOVER last: it rules soon; 0: nobody */
+	uint64_t heir;	  /* the administrator gives the subnet to it, better or not; 0: nobody */
 };
 
 enum ha_verdict {
@@ -98,6 +100,17 @@ void ha_activate(struct ha *h);
  * HA_MASTER or HA_INACTIVE, *whom it concerns (an index). */
 enum ha_verdict ha_decide(
     struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t *whom);
+/* May the administrator give the subnet to others[i]? */
+enum ha_heir {
+	HEIR_FITS,
+	HEIR_NO_STANDBY, /* it is no standby, or not ours */
+	HEIR_OUTRANKED,	 /* *better, which waits as well, would step in between */
+	HEIR_RETURNS	 /* it would find us better, and give it back */
+};
+enum ha_heir ha_judge_heir(const struct ha *h, const struct ha_other *others, uint32_t n_others,
+    uint32_t i, uint32_t *better);
+/* The best standby of ours, or n_others. */
+uint32_t ha_best_heir(const struct ha_other *others, uint32_t n_others);
 /* We are master, and HANDOVER is on its way to `to`; ha_taken(): it has taken it. */
 void ha_offer(struct ha *h, const struct ha_other *to);
 void ha_taken(struct ha *h);

@@ -3,6 +3,7 @@
  * core/sms/internal.h - what the files about other SMs share.  Each calls only those above it:
  *
  *	sms.c		asking, judging, showing, remembering one
+ *	hand_over.c	the administrator hands the subnet over
  *	own_port.c	has our port a link, and do we still rule?
  *	sm_wait.c	we stand by for the master
  *	sm_ask_back.c	who is it that asks?
@@ -64,6 +65,7 @@ struct sweep_sms {
 	int64_t stranger_ms; /* the last refusal to a stranger */
 	struct sm_guest guests[SM_GUESTS];
 	bool serves_early; /* those that were held */
+	struct sm_order order;
 	struct sm_counts counts;
 };
 
@@ -100,6 +102,17 @@ bool sm_ask_own_port(struct sweeper *s, ask_done done);
 uint32_t sm_answer_ms(const struct sweeper *s);
 /* We are standby from now on, or still, for ha.master. */
 void sm_wait(struct sweeper *s);
+/* hand_over.c: is the administrator's order, which is open, for that one? */
+bool order_is_for(const struct sweeper *s, const struct ha_other *o);
+/* HANDOVER is sent to it now; false: it is not to be, and the order is over. */
+bool order_may_go(struct sweeper *s);
+/* We rule on after a discovery: the order, if there is one, is over. */
+void order_has_no_heir(struct sweeper *s);
+/* The subnet is its by an order. */
+bool order_gave_to(const struct sweeper *s, uint64_t guid);
+/* As sms_due_ms() and sms_step(). */
+int64_t order_due_ms(const struct sweeper *s);
+void order_step(struct sweeper *s);
 /* own_port.c: as sms_due_ms() and sms_step() */
 int64_t own_port_due_ms(const struct sweeper *s);
 void own_port_step(struct sweeper *s);

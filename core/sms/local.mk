@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/sms/: other subnet managers: who rules, what they ask and command.
 CORE_SOURCES += \
+	core/sms/hand_over.c \
 	core/sms/internal.h \
 	core/sms/other_sms.c \
 	core/sms/own_port.c \

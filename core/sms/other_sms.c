@@ -213,8 +213,8 @@ on_handover(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	}
 	s->p.ha->handover = HANDOVER_NONE;
-	log_info("ha", "the better SM did not take our HANDOVER; we rule on");
-	sweeper_request(s, SWEEP_HEAVY, "the better SM did not take our HANDOVER");
+	log_info("ha", "the other SM did not take our HANDOVER; we rule on");
+	sweeper_request(s, SWEEP_HEAVY, "the other SM did not take our HANDOVER");
 }
 
 /* Has it taken our HANDOVER, as its answer says or what it does? */
@@ -226,6 +226,31 @@ is_taken(const struct ha *h, const struct ha_other *o)
 }
 
 enum way_given { GIVEN, AWAITED, NOT_GIVEN };
+
+static enum way_given
+offer(struct sweeper *s, const struct ha_other *o, struct sm_past *p)
+{
+	p->offered_ms = sweeper_clock_ms(s);
+	if (!sm_send(s, o, WIRE_SM_HANDOVER, on_handover))
+		return NOT_GIVEN;
+	ha_offer(s->p.ha, o);
+	return GIVEN;
+}
+
+/* The administrator's heir, of whom it does not count whether it is better. */
+static enum way_given
+obey(struct sweeper *s, const struct ha_other *o, struct sm_past *p)
+{
+	enum way_given way = NOT_GIVEN;
+
+	if (s->p.ha->handover == HANDOVER_SENT)
+		return AWAITED; /* its answer is not here */
+	if (order_may_go(s))
+		way = offer(s, o, p);
+	if (way == NOT_GIVEN)
+		order_has_no_heir(s);
+	return way;
+}
 
 /* We rule, and there is a better one: HANDOVER for it now, or later, or not any more? */
 static enum way_given
@@ -242,6 +267,8 @@ give_way(struct sweeper *s, const struct ha_other *o)
 		return AWAITED;
 	if (s->p.ha->handover == HANDOVER_TAKEN)
 		s->p.ha->handover = HANDOVER_NONE;
+	if (order_is_for(s, o))
+		return obey(s, o, p);
 	if (p->first_offer_ms == SM_NEVER_MS) {
 		p->first_offer_ms = now;
 		log_notice("ha", "a better SM is on the subnet: %s; handing over", s->report.other);
@@ -255,11 +282,7 @@ give_way(struct sweeper *s, const struct ha_other *o)
 	} else if (now - p->offered_ms < pause) {
 		return NOT_GIVEN;
 	}
-	p->offered_ms = now;
-	if (!sm_send(s, o, WIRE_SM_HANDOVER, on_handover))
-		return NOT_GIVEN;
-	ha_offer(s->p.ha, o);
-	return GIVEN;
+	return offer(s, o, p);
 }
 
 /* ------------------------------------------------------------------ decide */
@@ -296,6 +319,14 @@ look_for_masters(struct sweeper *s)
 	}
 }
 
+/* Whoever we stand by for later has all its time, whatever it has had before we ruled. */
+static void
+forget_waits(struct sweeper *s)
+{
+	for (size_t i = 0; i < s->sm->pasts.n; i++)
+		s->sm->pasts.item[i].waits_ms = SM_NEVER_MS;
+}
+
 /* False: this sweep ends. */
 static bool
 decide(struct sweeper *s)
@@ -303,16 +334,21 @@ decide(struct sweeper *s)
 	struct ha_other *o = s->sm->others.item;
 	enum ha_verdict verdict;
 	uint32_t whom = 0;
+	bool ordered;
 
 	for (;;) {
 		verdict = ha_decide(s->p.ha, o, (uint32_t)s->sm->others.n, &whom);
 		if (verdict != HA_GIVE_WAY)
 			break;
+		ordered = order_is_for(s, &o[whom]);
 		if (give_way(s, &o[whom]) != NOT_GIVEN)
 			return false;
-		o[whom].trust = HA_GIVEN_UP; /* in this sweep at least */
+		if (!ordered)
+			o[whom].trust = HA_GIVEN_UP; /* in this sweep at least */
 	}
 	if (verdict == HA_MASTER) {
+		order_has_no_heir(s);
+		forget_waits(s);
 		look_for_masters(s);
 		return true;
 	}

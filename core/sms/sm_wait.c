@@ -126,6 +126,10 @@ on_poll(struct ask *a, enum txn_status status, const uint8_t *reply)
 		sweeper_request(s, SWEEP_HEAVY,
 		    status == TXN_OK ? "the master stepped down"
 				     : "the master does not answer any more");
+	else if (h->n_lesser_polls == 1 && order_gave_to(s, now.info.guid))
+		log_warn("ha",
+		    "the SM that we handed over to does not raise its priority as master and will "
+		    "hand the subnet back: set its master_sm_priority");
 	else if (h->n_lesser_polls == LESSER_SAY_MS / s->set.sm.polling_timeout_ms + 1)
 		log_warn("ha",
 		    "the master is of lower rank than we are and does not hand over: %s; still "
@@ -165,15 +169,17 @@ poll(struct sweeper *s)
 int64_t
 sms_due_ms(const struct sweeper *s)
 {
-	int64_t poll_ms = poll_due_ms(s), look_ms = own_port_due_ms(s);
+	int64_t poll_ms = poll_due_ms(s), look_ms = own_port_due_ms(s), order_ms = order_due_ms(s);
+	int64_t due_ms = poll_ms < look_ms ? poll_ms : look_ms;
 
-	return poll_ms < look_ms ? poll_ms : look_ms;
+	return due_ms < order_ms ? due_ms : order_ms;
 }
 
 void
 sms_step(struct sweeper *s)
 {
 	own_port_step(s);
+	order_step(s);
 	if (poll_due_ms(s) <= sweeper_clock_ms(s))
 		poll(s);
 }

@@ -29,6 +29,20 @@ uint32_t sweeper_n_other_sms(const struct sweeper *s);
 const struct ha_other *sweeper_other_sm(const struct sweeper *s, uint32_t i);
 /* SMInfo of ourselves, with the SM_Key. */
 void sweeper_own_sm(const struct sweeper *s, struct wire_sm_info *info);
+/* The administrator hands the subnet over, in the next sweep, to that one of the other SMs, NULL:
+ * to the best standby.  FM_E_CONFIG: why that cannot be; what becomes of it is in
+ * sweeper_order(). */
+int sweeper_hand_over(struct sweeper *s, const struct ha_other *to, struct fm_error *err);
+enum order_state { ORDER_NONE, ORDER_WAITS, ORDER_SENT, ORDER_DONE, ORDER_FAILED };
+struct sm_order {
+	struct ha_other to; /* as it was when it was asked for */
+	int64_t sent_ms;
+	uint32_t number; /* since the start; 0: none was asked for */
+	uint8_t state;	 /* enum order_state */
+	char says[256];	 /* how it has ended */
+};
+/* Of the last that was asked for. */
+const struct sm_order *sweeper_order(const struct sweeper *s);
 /* SMInfo that came in: answers, Sets that were refused, and of these unanswered. */
 struct sm_counts {
 	uint64_t answered, refused, dropped;

@@ -155,8 +155,8 @@ lft_sets(const struct rig *r)
 }
 
 /* The first dies, the second rules with the priority that masters have, the first comes back: it
- * stands by for ever, and nothing is written for it; but where it is above that, or there is none, it
- * takes the subnet back. */
+ * stands by for ever, and nothing is written for it; but where it is above that, or there is none,
+ * it takes the subnet back. */
 START_TEST(the_first_comes_back)
 {
 	static const uint8_t as_master[N_CASES_OF_COMING_BACK] = { 14, 14, 0, 4 };

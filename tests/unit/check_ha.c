@@ -91,7 +91,7 @@ static const struct {
 	{ WIRE_SM_MASTER, 200, 9, WIRE_SM_MASTER, HA_MASTER, WIRE_SM_MASTER },
 	{ WIRE_SM_MASTER, 1, 9, WIRE_SM_MASTER, HA_GIVE_WAY, WIRE_SM_MASTER },
 	{ WIRE_SM_MASTER, 200, 10, WIRE_SM_MASTER, HA_GIVE_WAY, WIRE_SM_MASTER },
-	/* before we rule we have 5: a master that shows more, by whatever right, is no lesser one */
+	/* before we rule we have 5: a master that shows more is no lesser one */
 	{ WIRE_SM_DISCOVERING, 200, 6, WIRE_SM_MASTER, HA_STANDBY, WIRE_SM_STANDBY },
 	{ WIRE_SM_DISCOVERING, 200, 5, WIRE_SM_MASTER, HA_AWAIT_HANDOVER, WIRE_SM_STANDBY },
 	{ WIRE_SM_DISCOVERING, 200, 6, WIRE_SM_STANDBY, HA_STANDBY, WIRE_SM_STANDBY },
@@ -402,6 +402,151 @@ START_TEST(test_heir_dies)
 }
 END_TEST
 
+/* ------------------------------------------------------ by the administrator */
+
+/* Our priority, before and as master, and a standby: may it have the subnet? */
+static const struct {
+	uint8_t ours, ours_as_master;
+	uint64_t guid;
+	uint8_t priority, state, trust;
+	enum ha_heir verdict;
+} heirs[] = {
+	{ 5, 14, 200, 3, WIRE_SM_STANDBY, HA_OURS, HEIR_FITS },
+	{ 5, 6, 200, 3, WIRE_SM_STANDBY, HA_OURS, HEIR_FITS },
+	{ 5, 14, 200, 9, WIRE_SM_STANDBY, HA_OURS, HEIR_FITS },
+	{ 5, 0, 200, 6, WIRE_SM_STANDBY, HA_OURS, HEIR_FITS }, /* better as it is */
+	{ 5, 0, 1, 5, WIRE_SM_STANDBY, HA_OURS, HEIR_FITS },
+	{ 5, 0, 200, 5, WIRE_SM_STANDBY, HA_OURS, HEIR_RETURNS },
+	{ 5, 5, 200, 3, WIRE_SM_STANDBY, HA_OURS, HEIR_RETURNS },
+	{ 5, 5, 1, 3, WIRE_SM_STANDBY, HA_OURS, HEIR_FITS }, /* then by the GUID */
+	{ 5, 4, 1, 3, WIRE_SM_STANDBY, HA_OURS, HEIR_RETURNS },
+	{ 5, 14, 200, 3, WIRE_SM_MASTER, HA_OURS, HEIR_NO_STANDBY },
+	{ 5, 14, 200, 3, WIRE_SM_DISCOVERING, HA_OURS, HEIR_NO_STANDBY },
+	{ 5, 14, 200, 3, WIRE_SM_NOT_ACTIVE, HA_OURS, HEIR_NO_STANDBY },
+	{ 5, 14, 200, 3, WIRE_SM_STANDBY, HA_FOREIGN, HEIR_NO_STANDBY },
+	{ 5, 14, 200, 3, WIRE_SM_STANDBY, HA_GIVEN_UP, HEIR_NO_STANDBY },
+	{ 5, 14, 200, 3, WIRE_SM_STANDBY, HA_IMPOSTOR, HEIR_NO_STANDBY },
+	{ 5, 14, 200, 3, WIRE_SM_STANDBY, HA_NOT_ALLOWED, HEIR_NO_STANDBY },
+};
+
+START_TEST(test_heirs)
+{
+	struct ha_other o = other(heirs[_i].guid, heirs[_i].priority, heirs[_i].state);
+	uint32_t better;
+
+	o.trust = heirs[_i].trust;
+	ha.priority = heirs[_i].ours;
+	ha.master_priority = heirs[_i].ours_as_master;
+	ha.state = WIRE_SM_MASTER;
+	ck_assert_int_eq(ha_judge_heir(&ha, &o, 1, 0, &better), heirs[_i].verdict);
+	ck_assert_uint_eq(ha_best_heir(&o, 1), heirs[_i].verdict == HEIR_NO_STANDBY ? 1 : 0);
+}
+END_TEST
+
+/* A third: it steps in where it is better than both, and counts at all. */
+START_TEST(test_heirs_with_a_third)
+{
+	static const struct {
+		uint8_t priority, state, trust;
+		enum ha_heir verdict;
+	} thirds[] = { { 2, WIRE_SM_STANDBY, HA_OURS, HEIR_FITS },
+		{ 4, WIRE_SM_STANDBY, HA_OURS, HEIR_FITS }, /* we are better and stand by */
+		{ 6, WIRE_SM_STANDBY, HA_OURS, HEIR_OUTRANKED },
+		{ 6, WIRE_SM_DISCOVERING, HA_OURS, HEIR_OUTRANKED },
+		{ 6, WIRE_SM_NOT_ACTIVE, HA_OURS, HEIR_FITS },
+		{ 6, WIRE_SM_STANDBY, HA_FOREIGN, HEIR_FITS },
+		{ 6, WIRE_SM_STANDBY, HA_NOT_ALLOWED, HEIR_FITS } };
+	uint32_t better;
+
+	ha.master_priority = 14;
+	ha.state = WIRE_SM_MASTER;
+	for (unsigned i = 0; i < sizeof(thirds) / sizeof(thirds[0]); i++) {
+		struct ha_other o[2] = { other(200, 3, WIRE_SM_STANDBY),
+			other(300, thirds[i].priority, thirds[i].state) };
+
+		o[1].trust = thirds[i].trust;
+		ck_assert_int_eq(ha_judge_heir(&ha, o, 2, 0, &better), thirds[i].verdict);
+		if (thirds[i].verdict == HEIR_OUTRANKED)
+			ck_assert_uint_eq(better, 1);
+	}
+}
+END_TEST
+
+/* Given to a lesser one: it takes it, discovers and rules, and in whatever of these states a sweep
+ * of ours finds it we do not rule on. */
+START_TEST(test_heir_by_order)
+{
+	struct ha_other o[2] = { other(200, 3, WIRE_SM_STANDBY), other(300, 2, WIRE_SM_STANDBY) };
+	uint32_t whom;
+
+	ha.master_priority = 14;
+	ha.state = WIRE_SM_MASTER;
+	ck_assert_int_eq(ha_decide(&ha, o, 2, &whom), HA_MASTER);
+	ha.heir = 200;
+	ck_assert_int_eq(ha_decide(&ha, o, 2, &whom), HA_GIVE_WAY);
+	ck_assert_uint_eq(whom, 0);
+	ha_offer(&ha, &o[0]);
+	if (_i % 2)
+		ha_taken(&ha);
+	o[0].info.state = WIRE_SM_DISCOVERING;
+	ck_assert_int_eq(ha_decide(&ha, o, 2, &whom), HA_GIVE_WAY);
+	ck_assert_uint_eq(whom, 0);
+	if (_i < 2) {
+		ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_ACKNOWLEDGE, &o[0]), HA_BECOME_STANDBY);
+	} else { /* that was lost */
+		o[0].info.state = WIRE_SM_MASTER;
+		ck_assert_int_eq(ha_decide(&ha, o, 2, &whom), HA_STANDBY);
+	}
+	ck_assert_int_eq(ha.state, WIRE_SM_STANDBY);
+	ck_assert_uint_eq(ha.master.info.guid, 200);
+	ck_assert_int_eq(ha.handover, HANDOVER_NONE);
+	if (_i >= 2)
+		return;
+	/* whatever makes us look before it rules, we do not take the subnet from it */
+	if (_i == 1)
+		ha_give_up(&ha);
+	o[0].info.state = WIRE_SM_DISCOVERING;
+	ck_assert_int_eq(ha_decide(&ha, o, 2, &whom), HA_STANDBY);
+	ck_assert_uint_eq(ha.master.info.guid, 200);
+	o[0].info.state = WIRE_SM_STANDBY; /* it does not want it */
+	ck_assert_int_eq(ha_decide(&ha, o, 2, &whom), HA_MASTER);
+}
+END_TEST
+
+/* It is not there, or not to be trusted, any more: we rule on. */
+START_TEST(test_heir_is_gone)
+{
+	struct ha_other o = other(200, 3, WIRE_SM_STANDBY);
+	uint32_t whom;
+
+	ha.state = WIRE_SM_MASTER;
+	ha.heir = 200;
+	o.trust = HA_FOREIGN;
+	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_MASTER);
+	o.trust = HA_OURS;
+	o.info.state = WIRE_SM_DISCOVERING; /* by itself */
+	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_MASTER);
+	ck_assert_int_eq(ha_decide(&ha, NULL, 0, &whom), HA_MASTER);
+}
+END_TEST
+
+/* It has ruled by an order and gives the subnet back before its ACKNOWLEDGE is here. */
+START_TEST(test_heir_gives_it_back)
+{
+	struct ha_other o = other(200, 3, WIRE_SM_STANDBY);
+
+	ha.state = WIRE_SM_MASTER;
+	ha.heir = 200;
+	ha_offer(&ha, &o);
+	ha_taken(&ha);
+	o.info.state = WIRE_SM_MASTER;
+	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_HANDOVER, &o), HA_BECOME_MASTER);
+	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
+	ck_assert_uint_eq(ha.heir, 0);
+	ck_assert_int_eq(ha.handover, HANDOVER_NONE);
+}
+END_TEST
+
 static const struct {
 	uint8_t our_state, state;
 	enum ha_verdict verdict;
@@ -552,6 +697,11 @@ main(void)
 	tcase_add_loop_test(t, test_acknowledge_lost, 0, 2);
 	tcase_add_loop_test(t, test_heir_discovers, 0, 2);
 	tcase_add_test(t, test_heir_dies);
+	tcase_add_loop_test(t, test_heirs, 0, sizeof(heirs) / sizeof(heirs[0]));
+	tcase_add_test(t, test_heirs_with_a_third);
+	tcase_add_loop_test(t, test_heir_by_order, 0, 4);
+	tcase_add_test(t, test_heir_is_gone);
+	tcase_add_test(t, test_heir_gives_it_back);
 	tcase_add_loop_test(t, test_foreign_key, 0, sizeof(foreigners) / sizeof(foreigners[0]));
 	tcase_add_loop_test(t, test_who_may_not, 0, sizeof(controls) / sizeof(controls[0]));
 	tcase_add_loop_test(t, test_who_does_not_count, 0, 24);
