@@ -522,6 +522,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmroute.sh \
 	tests/integration/examples.sh \
 	tests/integration/fmctl.sh \
+	tests/integration/handover.sh \
 	tests/integration/isolate.sh \
 	tests/integration/fmsim_busiest.sh \
 	tests/integration/fmsim_guid.sh \

@@ -96,6 +96,12 @@ const struct verb fmctl_verbs[] = {
 	    "  --yes                do it; without it what it would do is told\n"
 	    "  --wait               until routes lead over them; the exit code says how it ended\n",
 	    { "what" }, false, "yes wait", NULL, fmctl_show_isolated, NULL },
+	{ "handover", "[NODE|GUID]", "hand the subnet over to a standby, and wait for it",
+	    "  NODE, GUID           the standby, by the name of its node or a GUID; without it "
+	    "the\n"
+	    "                       best of those that have our sm_key\n"
+	    "Exit code 2 with the reason where it is refused, 1 where it failed: fmd rules on.\n",
+	    { "to" }, false, NULL, NULL, fmctl_show_handover, NULL },
 	{ "reload", "[--yes] [--wait]", "read the configuration again",
 	    "  --yes                LIDs that are in use may move, as a larger lmc makes them, "
 	    "and\n"
@@ -499,6 +505,12 @@ conclude(const struct ask *a, json_t **result, int *code, struct fm_error *err)
 	if (json_object_get(begun, "turn") != NULL) {
 		*result = NULL;
 		rc = fmctl_wait_tables(a, begun, code, result, err);
+		json_decref(begun);
+		return rc;
+	}
+	if (json_object_get(begun, "handover") != NULL) {
+		*result = NULL;
+		rc = fmctl_wait_handover(a, begun, code, result, err);
 		json_decref(begun);
 		return rc;
 	}

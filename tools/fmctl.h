@@ -61,6 +61,10 @@ int fmctl_wait(
 int fmctl_wait_tables(
     const struct ask *a, const json_t *begun, int *code, json_t **result, struct fm_error *err);
 
+/* ... until the handover that `begun` speaks of has ended. */
+int fmctl_wait_handover(
+    const struct ask *a, const json_t *begun, int *code, json_t **result, struct fm_error *err);
+
 /* fmctl_wait.c: the events of an answer, then those that come, till fmd or who reads is gone. */
 int fmctl_follow(const struct ask *a, const json_t *shown, struct fm_error *err);
 
@@ -107,6 +111,7 @@ void fmctl_show_swept(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_reload(const struct ask *a, const json_t *result, FILE *out);
 /* Of isolate and restore: what is isolated, or what it does. */
 void fmctl_show_isolated(const struct ask *a, const json_t *result, FILE *out);
+void fmctl_show_handover(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_commands(const struct ask *a, const json_t *result, FILE *out);
 /* Something is wrong with the routes, or with what switches hold. */
 int fmctl_judge_verdict(const json_t *result);

@@ -288,6 +288,16 @@ fmctl_show_isolated(const struct ask *a, const json_t *result, FILE *out)
 		show_effect(result, out);
 }
 
+void
+fmctl_show_handover(const struct ask *a, const json_t *result, FILE *out)
+{
+	(void)a;
+	fprintf(out, "handover to %s (%s) %s: %s\n", fmctl_string(result, "node"),
+	    fmctl_string(result, "port_guid"),
+	    strcmp(fmctl_string(result, "state"), "done") == 0 ? "is done" : "has failed",
+	    fmctl_string(result, "says"));
+}
+
 /* What is wrong; or how it ended, and what only a restart changes. */
 void
 fmctl_show_reload(const struct ask *a, const json_t *result, FILE *out)

@@ -242,6 +242,55 @@ fmctl_wait_tables(
 	return rc;
 }
 
+/* ------------------------------------------------------------------ a handover */
+
+static bool
+is_handed_over(const json_t *h, int *code)
+{
+	const char *state = fmctl_string(h, "state");
+
+	if (strcmp(state, "done") == 0)
+		*code = FMD_EXIT_OK;
+	else if (strcmp(state, "failed") == 0)
+		*code = FMD_EXIT_SYSTEM;
+	else
+		return false;
+	return true;
+}
+
+int
+fmctl_wait_handover(
+    const struct ask *a, const json_t *begun, int *code, json_t **result, struct fm_error *err)
+{
+	static const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
+	json_t *args = json_pack("{s:I}", "number", fmctl_number(begun, "handover"));
+	int64_t start_ms = now_ms();
+	json_t *h = NULL;
+	int rc;
+
+	while ((rc = ctl_call(a->socket, "handover", args, ANSWER_S, &h, err)) == 0 &&
+	    !is_handed_over(h, code)) {
+		show_line(strcmp(fmctl_string(h, "state"), "sent") == 0
+			? "HANDOVER is sent: waiting for ACKNOWLEDGE"
+			: "waiting for the next discovery");
+		json_decref(h);
+		h = NULL;
+		if (a->timeout_s > 0 && now_ms() - start_ms > a->timeout_s * INT64_C(1000)) {
+			rc = fm_fail(err, FM_E_SYSTEM,
+			    "not over after %u s; fmd goes on, and fmctl events tells how it ends",
+			    a->timeout_s);
+			break;
+		}
+		nanosleep(&pause, NULL);
+	}
+	show_line(NULL);
+	json_decref(args);
+	if (rc == 0)
+		json_object_set_new(h, "seconds", json_real((double)(now_ms() - start_ms) / 1000));
+	*result = h;
+	return rc;
+}
+
 /* ------------------------------------------------------------ events that come */
 
 static void

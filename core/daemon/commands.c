@@ -21,6 +21,7 @@
 #include "core/sweep/well.h"
 #include "core/text/json_text.h"
 #include "core/text/mistakes.h"
+#include "core/text/number.h"
 #include "lib/log.h"
 
 #define EVENTS_SHOWN 100
@@ -668,6 +669,129 @@ run_dist(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	    result, err);
 }
 
+/* ------------------------------------------------------------------ handover
+ *
+ * The first call begins it (core/sms/hand_over.c) and tells its number, later ones with that number
+ * tell how far it is; the daemon goes on whether or not anybody asks. */
+
+static const char *const handover_states[] = { "none", "waiting", "sent", "done", "failed" };
+
+static const struct inv_node *
+node_of(const struct daemon *d, const struct ha_other *o)
+{
+	return inv_node(sweeper_inventory(d->sweeper), o->node);
+}
+
+static bool
+is_called(const char *name, const char *word, bool first_word)
+{
+	size_t len = first_word ? strcspn(name, " ") : strlen(name);
+
+	return strlen(word) == len && memcmp(name, word, len) == 0;
+}
+
+/* By the GUID of its port or node, the name of its node or the first word of that. */
+static bool
+is_meant(const struct daemon *d, const struct ha_other *o, const char *word, bool first_word)
+{
+	const struct inv_node *n = node_of(d, o);
+	uint64_t guid;
+
+	if (number_parse(word, &guid))
+		return guid == n->ports[o->port].guid || guid == n->guid;
+	return is_called(n->name, word, first_word) || is_called(n->desc, word, first_word);
+}
+
+static int
+find_sm(
+    const struct daemon *d, const char *word, const struct ha_other **found, struct fm_error *err)
+{
+	unsigned n = 0;
+
+	for (int first_word = 0; n == 0 && first_word < 2; first_word++)
+		for (uint32_t i = 0; i < sweeper_n_other_sms(d->sweeper); i++) {
+			const struct ha_other *o = sweeper_other_sm(d->sweeper, i);
+
+			if (is_meant(d, o, word, first_word != 0)) {
+				*found = o;
+				n++;
+			}
+		}
+	if (n == 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "no SM that is on the subnet has the name or GUID %.80s: fmctl status "
+		    "other_sms lists them",
+		    word);
+	if (n > 1)
+		return fm_fail(err, FM_E_CONFIG, "%u SMs are at %.80s: write a port GUID", n, word);
+	return 0;
+}
+
+static json_t *
+handover_json(const struct daemon *d)
+{
+	const struct sm_order *o = sweeper_order(d->sweeper);
+	const struct inv_node *n = node_of(d, &o->to);
+	char guid[24];
+
+	snprintf(guid, sizeof(guid), "0x%016" PRIx64, n->ports[o->to.port].guid);
+	return json_pack("{s:I, s:s, s:o, s:s, s:i, s:i, s:o}", "handover", (json_int_t)o->number,
+	    "state", handover_states[o->state], "node", json_text(n->name), "port_guid", guid,
+	    "lid", (int)o->to.lid, "priority", (int)o->to.info.priority, "says",
+	    json_text(o->says));
+}
+
+static int
+begin_handover(struct daemon *d, const char *word, struct fm_error *err)
+{
+	const struct ha_other *to = NULL;
+
+	if (d->ha.state == WIRE_SM_MASTER && word != NULL && find_sm(d, word, &to, err) != 0)
+		return (int)err->kind;
+	if (sweeper_hand_over(d->sweeper, to, err) != 0)
+		return (int)err->kind;
+	to = &sweeper_order(d->sweeper)->to;
+	events_add(d->events, FM_LOG_NOTICE, "ha", NULL,
+	    "fmctl handover: the subnet is handed over to %s, LID %u, priority %u",
+	    node_of(d, to)->name, to->lid, to->info.priority);
+	d->order_is_open = true;
+	daemon_wake(d);
+	return 0;
+}
+
+static int
+run_handover(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	struct daemon *d = arg;
+	const json_t *to = json_object_get(args, "to"), *number = json_object_get(args, "number");
+
+	if (to != NULL && !json_is_string(to))
+		return fm_fail(
+		    err, FM_E_CONFIG, "to= is the name or the GUID of the node of a standby");
+	if (number == NULL && begin_handover(d, json_string_value(to), err) != 0)
+		return (int)err->kind;
+	if (number != NULL &&
+	    (json_integer_value(number) < 1 ||
+		json_integer_value(number) != sweeper_order(d->sweeper)->number))
+		return fm_fail(err, FM_E_CONFIG, "the last handover has another number");
+	return hand_out(handover_json(d), result, err);
+}
+
+void
+daemon_follow_handover(struct daemon *d)
+{
+	const struct sm_order *o = sweeper_order(d->sweeper);
+
+	if (!d->order_is_open || (o->state != ORDER_DONE && o->state != ORDER_FAILED))
+		return;
+	d->order_is_open = false;
+	events_add(d->events, o->state == ORDER_DONE ? FM_LOG_NOTICE : FM_LOG_WARN, "ha", NULL,
+	    "fmctl handover to %s %s: %s", node_of(d, &o->to)->name,
+	    o->state == ORDER_DONE ? "is done" : "has failed", o->says);
+}
+
+/* ------------------------------------------------------------ all of them */
+
 static const struct ctl_command commands[] = {
 	{ "status", "state of the SM and the last sweep that changed something", run_status, "",
 	    true },
@@ -703,6 +827,10 @@ static const struct ctl_command commands[] = {
 	    "@GROUP or system:GUID, without it a list; yes: do it; force: cut hosts off",
 	    run_isolate, "what yes force", true, "yes" },
 	{ "restore", "take them in again: what; yes: do it", run_restore, "what yes", true, "yes" },
+	{ "handover",
+	    "hand the subnet over: to a standby, by its node or GUID, without it the best; number: "
+	    "what has become of that one",
+	    run_handover, "to number", false },
 	{ "reload",
 	    "read the configuration again; yes: LIDs in use may move, and no engine need route; "
 	    "trial: what has become of the one of that number, which was tried first",

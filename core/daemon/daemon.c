@@ -146,6 +146,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 		daemon_follow(d);
 		early_follow(d);
 		daemon_follow_reload(d);
+		daemon_follow_handover(d);
 		if (d->sa != NULL)
 			sa_server_step(d->sa);
 		if (d->once_done && txn_outstanding(d->txn) == 0) {

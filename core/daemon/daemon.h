@@ -62,7 +62,8 @@ struct daemon {
 		uint64_t n_unreachable;
 	} ended; /* the last sweep that was not broken off for the next */
 	enum fmd_exit exit_code;
-	bool once_done; /* --once, --dry-run: the one sweep has ended */
+	bool order_is_open; /* fmctl handover: how it ends has not been told */
+	bool once_done;	    /* --once, --dry-run: the one sweep has ended */
 };
 
 /* Everything up to the first sweep, which is asked for.  transports: those that the program has,
@@ -167,6 +168,8 @@ void daemon_forget_seen(struct daemon *d);
 bool daemon_waits_for_link(const struct daemon *d);
 /* report.c: a sweep has ended */
 void daemon_report(struct daemon *d, const struct sweep_report *r);
+/* commands.c: a handover has ended, which is told */
+void daemon_follow_handover(struct daemon *d);
 /* commands.c: the commands of fmctl */
 int daemon_open_control(struct daemon *d, struct fm_error *err);
 struct partition;
