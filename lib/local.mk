@@ -12,6 +12,8 @@ LIB_SOURCES = \
 	lib/algo/search.h \
 	lib/algo/topo_order.c \
 	lib/algo/topo_order.h \
+	lib/algo/topo_rank.c \
+	lib/algo/topo_rank.h \
 	lib/algo/ufind.h \
 	lib/arena.c \
 	lib/arena.h \

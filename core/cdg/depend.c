@@ -50,9 +50,9 @@ alloc_rows(struct depend *g, uint32_t most_ports)
 	g->to = malloc((g->n_channels + 1) * sizeof(*g->to));
 	g->next = calloc(n * g->words, sizeof(*g->next));
 	g->prev = calloc(n * g->words, sizeof(*g->prev));
-	g->order_memory = calloc(1, fm_topo_bytes((uint32_t)n));
+	g->order_memory = calloc(1, fm_ranks_bytes((uint32_t)n));
 	if (g->order_memory != NULL)
-		fm_topo_init(&g->order, (uint32_t)n - 1, g->order_memory);
+		fm_ranks_init(&g->order, (uint32_t)n - 1, g->order_memory);
 	return g->back != NULL && g->back_port != NULL && g->at != NULL && g->to != NULL &&
 	    g->next != NULL && g->prev != NULL && g->order_memory != NULL;
 }
@@ -171,7 +171,7 @@ find_order(struct depend *g)
 {
 	struct fm_topo_graph edges = { g, each_next, each_previous };
 
-	g->cyclic = !fm_topo_sort(&g->order, &edges);
+	g->cyclic = !fm_ranks_sort(&g->order, &edges);
 }
 
 struct depend *
@@ -288,7 +288,7 @@ depend_insert_turn(struct depend *g, uint32_t in, unsigned in_vl, uint32_t out, 
 		return DEPEND_FROZEN;
 	if (!fm_vec_reserve(&g->added, g->added.n + 1))
 		return DEPEND_NOMEM;
-	if (!g->cyclic && !fm_topo_allow(&g->order, &edges, from, to))
+	if (!g->cyclic && !fm_ranks_allow(&g->order, &edges, from, to))
 		return DEPEND_CYCLE;
 	fm_vec_push(&g->added, e);
 	g->changes++;

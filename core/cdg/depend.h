@@ -11,20 +11,19 @@
  * tables need, old and new tables together are acyclic too, and tables that
  * come back find their edges.  depend_build() starts again from the tables.
  *
- * The edges held are rows of bits; their topological order is that of lib/algo/topo_order.h
- * (Pearce and Kelly).
+ * The edges held are rows of bits; their topological order is one by ranks (lib/algo/topo_rank.h).
  *
  * Where VLs go by ports (depend_by_ports()) the links that are lost have no part in it.
  *
- * Memory: vertices x (2 rows of (ports of a switch x VLs) bits and 17 bytes);
- * 60,000 channels of 36-port switches in one VL: 2 MB.
+ * Memory: vertices x (2 rows of (ports of a switch x VLs) bits and 29 bytes);
+ * 60,000 channels of 36-port switches in one VL: 3 MB.
  */
 #ifndef CORE_CDG_DEPEND_H
 #define CORE_CDG_DEPEND_H
 
 #include "core/cdg/deps.h"
 #include "core/cdg/sl_model.h"
-#include "lib/algo/topo_order.h"
+#include "lib/algo/topo_rank.h"
 #include "lib/pool.h"
 #include "lib/vec.h"
 
@@ -46,7 +45,7 @@ struct depend {
 	uint32_t words;	    /* of a row */
 	uint64_t *next;	    /* [vertices][words] bit port * n_vls + vl of the switch after */
 	uint64_t *prev;	    /* [vertices][words] bit (in port) * n_vls + vl: from where */
-	struct fm_topo order; /* of the vertices, unless cyclic */
+	struct fm_ranks order; /* of the vertices, unless cyclic */
 	void *order_memory;
 	/* [n_switches] all turns up and then down by these are held, and stay so; NULL: not so */
 	uint8_t *level;

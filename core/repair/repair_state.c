@@ -366,7 +366,7 @@ repair_state_bytes(const struct router *r)
 
 	if (st == NULL)
 		return 0;
-	return vertices * (2 * st->g->words * sizeof(uint64_t) + 21) +
+	return vertices * (2 * st->g->words * sizeof(uint64_t) + 33) +
 	    st->g->n_channels * (sizeof(*st->load) + 8) +
 	    n_rooms * st->g->n_channels * 2 * sizeof(uint32_t) +
 	    (st->sums != NULL ? st->n_sums * sizeof(*st->sums) : 0);

@@ -13,6 +13,7 @@
 #include "lib/algo/heap.h"
 #include "lib/algo/scc.h"
 #include "lib/algo/search.h"
+#include "lib/algo/topo_rank.h"
 #include "lib/arena.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
@@ -249,6 +250,82 @@ START_TEST(acyclic_orders_a_large_graph)
 			ck_assert_uint_lt(
 			    fm_acyclic_position(g, a), fm_acyclic_position(g, to[a][i]));
 	fm_acyclic_free(g);
+}
+END_TEST
+
+struct matrix {
+	bool edge[N_SMALL][N_SMALL];
+};
+
+FM_TOPO_INLINE bool
+each_in_row(void *graph, uint32_t v, fm_topo_visit visit, void *arg)
+{
+	const struct matrix *m = graph;
+
+	for (uint32_t i = 0; i < N_SMALL; i++)
+		if (m->edge[v][i] && !visit(arg, i))
+			return false;
+	return true;
+}
+
+FM_TOPO_INLINE bool
+each_in_column(void *graph, uint32_t v, fm_topo_visit visit, void *arg)
+{
+	const struct matrix *m = graph;
+
+	for (uint32_t i = 0; i < N_SMALL; i++)
+		if (m->edge[i][v] && !visit(arg, i))
+			return false;
+	return true;
+}
+
+/* Every edge leads to a higher rank, and nothing is left of a search. */
+static void
+check_ranks(const struct fm_ranks *t, const struct matrix *m)
+{
+	ck_assert(t->heap.n == 0 && t->n_raised == 0 && t->n_behind == 0);
+	for (uint32_t i = 0; i < N_SMALL; i++) {
+		ck_assert(t->want[i] == 0 && !fm_bit_test(t->behind, i));
+		for (uint32_t j = 0; j < N_SMALL; j++)
+			if (m->edge[i][j])
+				ck_assert_uint_lt(t->rank[i], t->rank[j]);
+	}
+}
+
+/* Edges come and go, and at times all ranks are found anew: the answers are those of the
+ * transitive closure. */
+START_TEST(ranks_refuse_exactly_the_edges_that_close_a_cycle)
+{
+	uint64_t *memory = calloc(1, fm_ranks_bytes(N_SMALL)), was[N_SMALL];
+	struct matrix m = { 0 };
+	struct fm_topo_graph edges = { &m, each_in_row, each_in_column };
+	struct fm_ranks t;
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, (uint64_t)_i);
+	fm_ranks_init(&t, N_SMALL, memory);
+	for (int step = 0; step < 400; step++) {
+		uint32_t a = fm_rng_below(&rng, N_SMALL), b = fm_rng_below(&rng, N_SMALL);
+		bool reach[N_SMALL][N_SMALL];
+
+		if (fm_rng_below(&rng, 50) == 0)
+			ck_assert(fm_ranks_sort(&t, &edges));
+		if (m.edge[a][b]) {
+			m.edge[a][b] = fm_rng_below(&rng, 3) > 0;
+			continue;
+		}
+		memcpy(reach, m.edge, sizeof(reach));
+		memcpy(was, t.rank, sizeof(was));
+		close_reach(reach);
+		m.edge[a][b] = fm_ranks_allow(&t, &edges, a, b);
+		ck_assert_int_eq(m.edge[a][b], a != b && !reach[b][a]);
+		ck_assert(m.edge[a][b] || memcmp(was, t.rank, sizeof(was)) == 0);
+		check_ranks(&t, &m);
+	}
+	for (uint32_t i = 0; i < N_SMALL; i++)
+		m.edge[i][(i + 1) % N_SMALL] = true;
+	ck_assert(!fm_ranks_sort(&t, &edges));
+	free(memory);
 }
 END_TEST
 
@@ -516,6 +593,7 @@ main(void)
 	tcase_add_loop_test(t, scc_agrees_with_mutual_reachability, 0, 200);
 	tcase_add_loop_test(t, acyclic_refuses_exactly_the_edges_that_close_a_cycle, 0, 50);
 	tcase_add_loop_test(t, acyclic_orders_a_large_graph, 0, 20);
+	tcase_add_loop_test(t, ranks_refuse_exactly_the_edges_that_close_a_cycle, 0, 50);
 	tcase_add_test(t, bitset_walks_its_members);
 	tcase_add_loop_test(t, lower_bound_agrees_with_a_walk, 0, 20);
 	tcase_add_test(t, rng_is_the_same_everywhere_and_stays_below);
