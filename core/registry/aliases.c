@@ -214,3 +214,16 @@ registry_next_alias_block(struct registry *r, uint64_t *port, uint8_t *block)
 	fm_hash_remove(&r->of_alias_news, key_of(*port, *block));
 	return true;
 }
+
+uint32_t
+registry_n_alias_blocks(const struct registry *r)
+{
+	return (uint32_t)r->aliases.n;
+}
+
+void
+registry_alias_block(const struct registry *r, uint32_t i, uint64_t *port, uint8_t *block)
+{
+	*port = r->aliases.item[i].port;
+	*block = r->aliases.item[i].block;
+}

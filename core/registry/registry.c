@@ -55,6 +55,19 @@ registry_free(struct registry *r)
 	free(r);
 }
 
+bool
+registry_clear(struct registry *r)
+{
+	struct registry *fresh = registry_new(&r->set), was = *r;
+
+	if (fresh == NULL)
+		return false;
+	*r = *fresh;
+	*fresh = was;
+	registry_free(fresh);
+	return true;
+}
+
 void
 registry_configure(struct registry *r, const struct registry_settings *s)
 {

@@ -33,6 +33,8 @@ void registry_settings_default(struct registry_settings *s);
 struct registry;
 struct registry *registry_new(const struct registry_settings *s); /* NULL: no memory */
 void registry_free(struct registry *r);				  /* NULL is fine */
+/* It is as new: what is in the store stays there, and nobody is told.  False: out of memory. */
+bool registry_clear(struct registry *r);
 void registry_configure(struct registry *r, const struct registry_settings *s);
 struct groups *registry_groups(struct registry *r);
 
@@ -46,6 +48,18 @@ int registry_save(
 struct registry_batch;
 int registry_collect(struct registry *r, int64_t now_ms, int64_t wall_s,
     struct registry_batch **out, struct fm_error *err);
+/* Everything, for who has nothing of it yet; what is to be written stays so. */
+int registry_copy(struct registry *r, int64_t now_ms, int64_t wall_s, struct registry_batch **out,
+    struct fm_error *err);
+/* Its records in order, malloced, with keys and values of the batch; value NULL: is taken out.
+ * anew: there are no others.  NULL: out of memory. */
+struct store_record *registry_batch_records(
+    const struct registry_batch *b, uint32_t *n, bool *anew);
+/* What next has comes behind that of b; next is freed.  False: out of memory, both are as they
+ * were. */
+bool registry_batch_join(struct registry_batch *b, struct registry_batch *next);
+/* Has it the form of a record that a registry has put into a store? */
+bool registry_is_record(const struct store_record *r);
 /* Any thread; nothing of the registry is looked at. */
 int registry_batch_put(const struct registry_batch *b, struct store *s, struct fm_error *err);
 void registry_batch_free(struct registry_batch *b); /* NULL is fine */
@@ -112,6 +126,9 @@ uint16_t registry_delete_aliases(struct registry *r, uint64_t port, uint8_t bloc
 bool registry_aliases(const struct registry *r, uint64_t port, uint8_t block, uint64_t guid[8]);
 /* The port that an alias stands for, 0: no alias. */
 uint64_t registry_alias_port(const struct registry *r, uint64_t guid);
+/* All blocks that are not empty, in any order. */
+uint32_t registry_n_alias_blocks(const struct registry *r);
+void registry_alias_block(const struct registry *r, uint32_t i, uint64_t *port, uint8_t *block);
 /* Blocks that changed, or were loaded, to be set in the ports (GUIDInfo): false when there
  * is none. */
 bool registry_next_alias_block(struct registry *r, uint64_t *port, uint8_t *block);

@@ -208,32 +208,24 @@ registry_is_dirty(struct registry *r)
 	return r->all_dirty || r->dirty.n > 0;
 }
 
-int
-registry_collect(struct registry *r, int64_t now_ms, int64_t wall_s, struct registry_batch **out,
-    struct fm_error *err)
+/* What is noted as dirt, which is moved into it. */
+static int
+make_batch(struct registry *r, int64_t now_ms, int64_t wall_s, bool anew,
+    struct registry_batch **out, struct fm_error *err)
 {
 	struct saving w = { .r = r, .now_ms = now_ms, .wall_s = wall_s };
-	struct registry_batch *b;
+	struct registry_batch *b = calloc(1, sizeof(*b));
 
-	*out = NULL;
-	if (!registry_is_dirty(r))
-		return 0;
-	b = calloc(1, sizeof(*b));
-	if (b != NULL && r->all_dirty) {
-		b->anew = true;
-		r->all_dirty = false;
-		note_everything(r);
-	}
 	if (b != NULL)
 		b->values = malloc((r->dirty.n + 1) * sizeof(*b->values));
 	if (b == NULL || b->values == NULL) {
-		r->all_dirty = r->all_dirty || (b != NULL && b->anew);
 		registry_batch_free(b);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
 	}
 	for (size_t i = 0; i < r->dirty.n; i++)
 		if (!value_of(&w, &r->dirty.item[i], &b->values[i]))
 			b->values[i].n = 0;
+	b->anew = anew;
 	b->n = r->dirty.n;
 	b->dirty = r->dirty.item;
 	memset(&r->dirty, 0, sizeof(r->dirty));
@@ -242,20 +234,103 @@ registry_collect(struct registry *r, int64_t now_ms, int64_t wall_s, struct regi
 }
 
 int
-registry_batch_put(const struct registry_batch *b, struct store *s, struct fm_error *err)
+registry_collect(struct registry *r, int64_t now_ms, int64_t wall_s, struct registry_batch **out,
+    struct fm_error *err)
+{
+	bool anew;
+	int rc;
+
+	*out = NULL;
+	if (!registry_is_dirty(r))
+		return 0;
+	anew = r->all_dirty;
+	r->all_dirty = false;
+	if (anew)
+		note_everything(r);
+	if (r->all_dirty)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
+	rc = make_batch(r, now_ms, wall_s, anew, out, err);
+	r->all_dirty = r->all_dirty || (rc != 0 && anew);
+	return rc;
+}
+
+int
+registry_copy(struct registry *r, int64_t now_ms, int64_t wall_s, struct registry_batch **out,
+    struct fm_error *err)
+{
+	struct registry was;
+	int rc;
+
+	*out = NULL;
+	registry_pull(r);
+	was = *r;
+	memset(&r->dirty, 0, sizeof(r->dirty));
+	r->all_dirty = false;
+	note_everything(r);
+	rc = r->all_dirty ? fm_fail(err, FM_E_RESOURCE, "out of memory for a copy of the registry")
+			  : make_batch(r, now_ms, wall_s, true, out, err);
+	fm_vec_fini(&r->dirty);
+	r->dirty = was.dirty;
+	r->all_dirty = was.all_dirty;
+	return rc;
+}
+
+struct store_record *
+registry_batch_records(const struct registry_batch *b, uint32_t *n, bool *anew)
 {
 	struct store_record *records = malloc((b->n + 1) * sizeof(*records));
+
+	for (size_t i = 0; records != NULL && i < b->n; i++)
+		records[i] = (struct store_record){ b->dirty[i].key,
+			b->values[i].n > 0 ? b->values[i].at : NULL, b->dirty[i].n_key,
+			b->values[i].n };
+	*n = (uint32_t)b->n;
+	*anew = b->anew;
+	return records;
+}
+
+int
+registry_batch_put(const struct registry_batch *b, struct store *s, struct fm_error *err)
+{
+	uint32_t n;
+	bool anew;
+	struct store_record *records = registry_batch_records(b, &n, &anew);
 	int rc;
 
 	if (records == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
-	for (size_t i = 0; i < b->n; i++)
-		records[i] = (struct store_record){ b->dirty[i].key,
-			b->values[i].n > 0 ? b->values[i].at : NULL, b->dirty[i].n_key,
-			b->values[i].n };
-	rc = store_put(s, records, (uint32_t)b->n, b->anew, err);
+	rc = store_put(s, records, n, anew, err);
 	free(records);
 	return rc;
+}
+
+bool
+registry_batch_join(struct registry_batch *b, struct registry_batch *next)
+{
+	size_t n = next->anew ? next->n : b->n + next->n;
+	struct registry_batch both = *next;
+
+	if (!next->anew) {
+		both = *b;
+		both.dirty = reallocarray(b->dirty, n + 1, sizeof(*both.dirty));
+		if (both.dirty == NULL)
+			return false;
+		b->dirty = both.dirty;
+		both.values = reallocarray(b->values, n + 1, sizeof(*both.values));
+		if (both.values == NULL)
+			return false;
+		memcpy(both.dirty + b->n, next->dirty, next->n * sizeof(*both.dirty));
+		memcpy(both.values + b->n, next->values, next->n * sizeof(*both.values));
+		both.n = n;
+		free(next->dirty);
+		free(next->values);
+	} else {
+		free(b->dirty);
+		free(b->values);
+	}
+	*b = both;
+	free(next);
+	return true;
 }
 
 void
@@ -358,34 +433,43 @@ load_alias(struct loading *l, const uint8_t *key, const uint8_t *v)
 	return true;
 }
 
+static const struct record_kind {
+	char kind;
+	uint8_t n_key;	 /* after the kind */
+	uint8_t n_words; /* before the record */
+	uint16_t attr;
+} kinds[] = {
+	{ 'A', WORD + 1, 8, 0 },
+	{ 'G', 2 * WORD, 1, SA_MC_MEMBER_RECORD },
+	{ 'I', WORD, 3, SA_INFORM_INFO_RECORD },
+	{ 'M', 3 * WORD, 1, SA_MC_MEMBER_RECORD },
+	{ 'S', 4 * WORD, 2, SA_SERVICE_RECORD },
+};
+
+bool
+registry_is_record(const struct store_record *r)
+{
+	const uint8_t *key = r->key;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (r->n_key == kinds[i].n_key + 1u && kinds[i].kind == key[0])
+			return r->value == NULL ||
+			    r->n_value ==
+			    (size_t)kinds[i].n_words * WORD +
+				(kinds[i].attr != 0 ? record_bytes(kinds[i].attr) : 0);
+	return false;
+}
+
 static bool
 load(void *arg, const struct store_record *r)
 {
-	static const struct {
-		char kind;
-		uint8_t n_key;	 /* after the kind */
-		uint8_t n_words; /* before the record */
-		uint16_t attr;
-	} kinds[] = {
-		{ 'A', WORD + 1, 8, 0 },
-		{ 'G', 2 * WORD, 1, SA_MC_MEMBER_RECORD },
-		{ 'I', WORD, 3, SA_INFORM_INFO_RECORD },
-		{ 'M', 3 * WORD, 1, SA_MC_MEMBER_RECORD },
-		{ 'S', 4 * WORD, 2, SA_SERVICE_RECORD },
-	};
 	struct loading *l = arg;
 	const uint8_t *key = r->key, *v = r->value;
-	size_t i = 0;
 
-	while (i < sizeof(kinds) / sizeof(kinds[0]) && (r->n_key < 1 || kinds[i].kind != key[0]))
-		i++;
-	if (i == sizeof(kinds) / sizeof(kinds[0]) || r->n_key != kinds[i].n_key + 1u ||
-	    r->n_value !=
-		(size_t)kinds[i].n_words * WORD +
-		    (kinds[i].attr != 0 ? record_bytes(kinds[i].attr) : 0))
+	if (!registry_is_record(r) || v == NULL)
 		return false;
 	l->n_read++;
-	switch (kinds[i].kind) {
+	switch (key[0]) {
 	case 'A':
 		return load_alias(l, key + 1, v);
 	case 'G':

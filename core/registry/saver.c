@@ -16,6 +16,9 @@ struct saver {
 	struct store *store;
 	int64_t (*wall_s)(void);
 	struct fm_log_bucket bucket;
+	struct saver_copy copy;	     /* put NULL: nobody has one */
+	uint64_t number;	     /* of what was put last */
+	struct registry_batch *next; /* has been copied, and is to be written; NULL: nothing */
 	bool apart;
 	bool waits;	/* for how the batch given has fared */
 	int64_t due_ms; /* no batch before */
@@ -112,6 +115,9 @@ saver_free(struct saver *s)
 		return;
 	if (s->apart)
 		stop_thread(s);
+	if (s->next != NULL)
+		registry_not_kept(s->registry);
+	registry_batch_free(s->next);
 	pthread_cond_destroy(&s->news);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
@@ -120,10 +126,32 @@ saver_free(struct saver *s)
 /* ------------------------------------------------------------------- ticks */
 
 void
+saver_set_copy(struct saver *s, const struct saver_copy *copy)
+{
+	s->copy = copy != NULL ? *copy : (struct saver_copy){ 0 };
+}
+
+bool
 saver_note(struct saver *s)
 {
-	if (registry_is_dirty(s->registry))
+	bool dirty = registry_is_dirty(s->registry);
+
+	if (dirty)
 		store_set_pending(s->store, true);
+	/* what was promised to who asks again may not be there yet, either */
+	return s->copy.put != NULL && (dirty || !saver_may_send(s, s->number));
+}
+
+uint64_t
+saver_number(const struct saver *s)
+{
+	return s->number;
+}
+
+bool
+saver_may_send(const struct saver *s, uint64_t number)
+{
+	return s->copy.have == NULL || number == 0 || s->copy.have(s->copy.arg, number);
 }
 
 static void
@@ -169,39 +197,96 @@ hand_over_batch(struct saver *s, struct registry_batch *b)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static int64_t
-tick_apart(struct saver *s, int64_t now_ms)
+/* To who has a copy.  False: out of memory. */
+static bool
+put_copy(struct saver *s, const struct registry_batch *b)
+{
+	uint32_t n;
+	bool anew;
+	struct store_record *records = registry_batch_records(b, &n, &anew);
+
+	if (records != NULL)
+		s->number = s->copy.put(s->copy.arg, records, n, anew);
+	free(records);
+	return records != NULL;
+}
+
+/* What has changed, to who has a copy, and into the batch that is written next.  What there is no
+ * memory for comes with the next, which is everything. */
+static void
+gather(struct saver *s, int64_t now_ms)
 {
 	struct registry_batch *b = NULL;
 	struct fm_error err = { 0 };
+	bool ok = true;
 
-	if (!hear_of_batch(s, now_ms))
+	if (registry_collect(s->registry, now_ms, s->wall_s(), &b, &err) != 0)
+		not_kept(s, &err, now_ms);
+	if (b == NULL)
+		return;
+	if (s->copy.put != NULL)
+		ok = put_copy(s, b);
+	if (ok && s->next != NULL)
+		ok = registry_batch_join(s->next, b);
+	else if (ok)
+		s->next = b;
+	if (ok)
+		return;
+	registry_batch_free(b);
+	registry_not_kept(s->registry);
+}
+
+/* False: all is written. */
+static bool
+is_unwritten(struct saver *s)
+{
+	if (s->next != NULL || registry_is_dirty(s->registry))
+		return true;
+	store_set_pending(s->store, false);
+	return false;
+}
+
+static int64_t
+tick_apart(struct saver *s, int64_t now_ms)
+{
+	bool is_free = hear_of_batch(s, now_ms);
+
+	if (s->copy.put != NULL || (is_free && now_ms >= s->due_ms))
+		gather(s, now_ms);
+	if (!is_free)
 		return now_ms + EVERY_MS;
-	if (!registry_is_dirty(s->registry)) {
-		store_set_pending(s->store, false);
+	if (!is_unwritten(s))
 		return INT64_MAX;
-	}
 	if (now_ms < s->due_ms)
 		return s->due_ms;
 	s->due_ms = now_ms + EVERY_MS;
-	if (registry_collect(s->registry, now_ms, s->wall_s(), &b, &err) != 0)
-		not_kept(s, &err, now_ms);
-	if (b != NULL)
-		hand_over_batch(s, b);
+	if (s->next != NULL)
+		hand_over_batch(s, s->next);
+	s->next = NULL;
 	return s->due_ms;
+}
+
+static void
+write_next(struct saver *s, int64_t now_ms)
+{
+	struct fm_error err = { 0 };
+
+	if (registry_batch_put(s->next, s->store, &err) != 0) {
+		registry_not_kept(s->registry);
+		not_kept(s, &err, now_ms);
+	}
+	registry_batch_free(s->next);
+	s->next = NULL;
 }
 
 int64_t
 saver_tick(struct saver *s, int64_t now_ms)
 {
-	struct fm_error err = { 0 };
-
 	if (s->apart)
 		return tick_apart(s, now_ms);
-	if (now_ms < s->due_ms)
-		return s->due_ms;
-	if (registry_save(s->registry, s->store, now_ms, s->wall_s(), &err) == 0)
-		return INT64_MAX;
-	not_kept(s, &err, now_ms);
-	return s->due_ms;
+	if (s->copy.put != NULL || now_ms >= s->due_ms)
+		gather(s, now_ms);
+	if (s->next != NULL && now_ms >= s->due_ms)
+		write_next(s, now_ms);
+	return is_unwritten(s) ? s->due_ms : INT64_MAX;
 }

@@ -11,6 +11,9 @@
  *
  * So what is answered is in the store a commit, two at most, later.  Without the thread
  * (simulated time) each tick writes before it returns.
+ *
+ * Where standbys have a copy, each tick gives them at once what has changed, and an answer that
+ * promises something waits until they have it (saver_may_send()).
  */
 #ifndef CORE_REGISTRY_SAVER_H
 #define CORE_REGISTRY_SAVER_H
@@ -25,9 +28,23 @@ struct saver *saver_new(
 /* What is in hand is written first, what is not yet is left to registry_save(); NULL is fine. */
 void saver_free(struct saver *s);
 
+/* Who has a copy.  put(): the number of this change, 0: nobody has one, or it is not needed.
+ * have(): do all who are to be waited for have it, and all before it? */
+struct saver_copy {
+	uint64_t (*put)(void *arg, const struct store_record *r, uint32_t n, bool anew);
+	bool (*have)(void *arg, uint64_t number);
+	void *arg;
+};
+void saver_set_copy(struct saver *s, const struct saver_copy *copy); /* NULL: nobody */
+
 /* Before an answer leaves: what it may promise and is not written yet is marked as pending
- * (store_set_pending()), until it is. */
-void saver_note(struct saver *s);
+ * (store_set_pending()), until it is.  True: it is to wait for the number that the next tick gives
+ * (saver_number()). */
+bool saver_note(struct saver *s);
+/* Of the last change that was given to who has a copy. */
+uint64_t saver_number(const struct saver *s);
+/* May answers leave that wait for this number? */
+bool saver_may_send(const struct saver *s, uint64_t number);
 
 /* By who owns the registry.  When to look again; INT64_MAX: all is written.  What cannot be written
  * is told, and tried again in a second. */

@@ -63,6 +63,40 @@ sa_offer(struct sa_query *q, const void *v)
 	return !sa_record_matches(q->answer, &q->want, q->h.mask, v) || sa_add(q, v);
 }
 
+/* False: no memory, or it need not wait. */
+static bool
+hold(struct sa *sa, const struct mad_addr *to)
+{
+	struct sa_held_answer h = { .to = *to };
+
+	if (!saver_note(sa->saver) || sa->answer.n > sizeof(h.bytes))
+		return false;
+	memcpy(h.bytes, sa->answer.item, sa->answer.n);
+	return fm_vec_push(&sa->held, h);
+}
+
+void
+sa_send_held(struct sa *sa)
+{
+	bool dirty = sa->held.n > 0 && registry_is_dirty(sa->registry);
+	size_t n = 0;
+
+	for (size_t i = 0; i < sa->held.n; i++) {
+		struct sa_held_answer *h = &sa->held.item[i];
+
+		if (h->number == 0 && !dirty)
+			h->number = saver_number(sa->saver);
+		if ((h->number == 0 && dirty) || !saver_may_send(sa->saver, h->number))
+			break;
+		sa->out.send(sa->out.arg, &h->to, h->bytes, sizeof(h->bytes));
+		n++;
+	}
+	if (n == 0)
+		return;
+	sa->held.n -= n;
+	memmove(sa->held.item, sa->held.item + n, sa->held.n * sizeof(*sa->held.item));
+}
+
 /* At least a whole MAD; short ones are filled up. */
 static void
 send(struct sa *sa, const struct mad_addr *to)
@@ -71,9 +105,8 @@ send(struct sa *sa, const struct mad_addr *to)
 		memset(sa->answer.item + sa->answer.n, 0, WIRE_MAD_BYTES - sa->answer.n);
 		sa->answer.n = WIRE_MAD_BYTES;
 	}
-	if (sa->saver != NULL)
-		saver_note(sa->saver);
-	sa->out.send(sa->out.arg, to, sa->answer.item, sa->answer.n);
+	if (sa->saver == NULL || !hold(sa, to))
+		sa->out.send(sa->out.arg, to, sa->answer.item, sa->answer.n);
 	if (sa->answer.room > KEEP_ANSWER_BYTES) {
 		free(sa->answer.item);
 		memset(&sa->answer, 0, sizeof(sa->answer));

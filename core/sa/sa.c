@@ -49,6 +49,7 @@ sa_free(struct sa *sa)
 	saver_free(sa->saver);
 	notices_free(sa->notices);
 	free(sa->answer.item);
+	fm_vec_fini(&sa->held);
 	free(sa);
 }
 
@@ -384,6 +385,19 @@ sa_keep(struct sa *sa, struct store *store, int64_t (*wall_s)(void), bool apart)
 	return sa->saver != NULL;
 }
 
+void
+sa_copy(struct sa *sa, const struct saver_copy *copy)
+{
+	if (sa->saver != NULL)
+		saver_set_copy(sa->saver, copy);
+}
+
+bool
+sa_holds_answers(const struct sa *sa)
+{
+	return sa->held.n > 0;
+}
+
 struct registry *
 sa_registry(struct sa *sa)
 {
@@ -507,8 +521,10 @@ sa_tick(struct sa *sa, int64_t now_ms)
 	pass_events_on(sa, verified(view), now_ms);
 	sa_view_put(view);
 	sa->counts.told = *notices_counts(sa->notices);
-	if (sa->saver != NULL)
+	if (sa->saver != NULL) {
 		c = saver_tick(sa->saver, now_ms);
+		sa_send_held(sa);
+	}
 	a = a < b ? a : b;
 	return a < c ? a : c;
 }

@@ -78,6 +78,11 @@ struct registry *sa_registry(struct sa *sa); /* NULL: none */
  * memory. */
 struct store;
 bool sa_keep(struct sa *sa, struct store *store, int64_t (*wall_s)(void), bool apart);
+/* Standbys have a copy of what is registered (saver.h); NULL: none has. */
+struct saver_copy;
+void sa_copy(struct sa *sa, const struct saver_copy *copy);
+/* Some wait for standbys: call sa_tick() soon. */
+bool sa_holds_answers(const struct sa *sa);
 /* A trap of a node, for those who have subscribed.  issuer: its port, by the LID. */
 void sa_tell(struct sa *sa, const struct wire_notice *notice, int64_t now_ms);
 

@@ -7,10 +7,18 @@
 
 #include "core/sa/sa.h"
 #include "lib/log.h"
+#include "lib/vec.h"
 
 struct sa_answer {
 	uint8_t *item; /* [n], of room */
 	size_t n, room;
+};
+
+/* An answer that waits until standbys have what it promises. */
+struct sa_held_answer {
+	uint64_t number; /* of the change (saver.h); 0: not known yet */
+	struct mad_addr to;
+	uint8_t bytes[WIRE_MAD_BYTES];
 };
 
 struct sa {
@@ -28,6 +36,7 @@ struct sa {
 	void *on_lost_arg;
 	struct sa_counts counts;
 	struct sa_answer answer;
+	FM_VEC(struct sa_held_answer) held; /* in order */
 };
 
 /* trust.c: may a request that shows no key be looked at, under SA_UNTRUSTED_RESTRICT? */
@@ -42,6 +51,8 @@ bool sa_make_room(struct sa *sa, size_t n_bytes);
 /* IBA 15.4.1: what was asked, with the status. */
 void sa_send_status(struct sa *sa, const struct mad_addr *to, const struct sa_header *asked,
     const uint8_t *bytes, size_t n_bytes, uint16_t status);
+/* Those of the answers that are held that may leave by now. */
+void sa_send_held(struct sa *sa);
 void sa_send_records(struct sa *sa, const struct sa_query *q);
 
 #endif

@@ -10,6 +10,7 @@
  */
 #include "core/server/server.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@
 #define MOST_ERRORS 100	   /* failed receives in a row: the device is gone */
 #define MOST_REQUEST_BYTES 65536
 #define NS_PER_MS INT64_C(1000000)
+#define HELD_NAP_NS 50000     /* between two looks whether answers that wait may leave */
 #define SEND_RETRIES 3	      /* of the kernel's RMPP */
 #define REPORT_TIMEOUT_MS 900 /* then it is ours to repeat (notices.h) */
 #define METHOD_AT 3	      /* in a MAD */
@@ -184,21 +186,25 @@ static void *
 run_sa_thread(void *arg)
 {
 	static const struct timespec pause = { .tv_nsec = 1000000 };
+	static const struct timespec nap = { .tv_nsec = HELD_NAP_NS };
 	struct sa_server *s = arg;
 	int64_t due_ms = 0;
 	int n_errors = 0;
 
 	while (!atomic_load(&s->stop)) {
-		int rc = take_in(s, wait_ms(s, due_ms));
+		int rc;
 
-		if (rc >= 0) {
+		if (sa_holds_answers(s->sa))
+			nanosleep(&nap, NULL);
+		rc = -EBADF;
+		if (n_errors < MOST_ERRORS)
+			rc = take_in(s, sa_holds_answers(s->sa) ? 0 : wait_ms(s, due_ms));
+		if (rc >= 0)
 			n_errors = 0;
-		} else if (++n_errors >= MOST_ERRORS) {
+		else if (n_errors < MOST_ERRORS && ++n_errors == MOST_ERRORS)
 			log_err("sa", "no more requests are received: %s", strerror(-rc));
-			break;
-		} else {
+		if (rc < 0) /* what is posted is done all the same */
 			nanosleep(&pause, NULL);
-		}
 		run_posted(s);
 		look_at_talkers(s);
 		answer_some(s);
@@ -396,6 +402,48 @@ sa_server_post(
 	ok = fm_vec_push(&s->posted, p);
 	pthread_mutex_unlock(&s->lock);
 	return ok ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for work of the SA");
+}
+
+/* Work that somebody waits for. */
+struct awaited {
+	void (*fn)(void *arg, struct sa *sa);
+	void *arg;
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	bool is_done;
+};
+
+static void
+run_awaited(void *arg, struct sa *sa)
+{
+	struct awaited *w = arg;
+
+	w->fn(w->arg, sa);
+	pthread_mutex_lock(&w->lock);
+	w->is_done = true;
+	pthread_cond_signal(&w->done);
+	pthread_mutex_unlock(&w->lock);
+}
+
+int
+sa_server_run(
+    struct sa_server *s, void (*fn)(void *arg, struct sa *sa), void *arg, struct fm_error *err)
+{
+	struct awaited w = { .fn = fn, .arg = arg };
+	int rc;
+
+	pthread_mutex_init(&w.lock, NULL);
+	pthread_cond_init(&w.done, NULL);
+	rc = sa_server_post(s, run_awaited, &w, err);
+	if (rc == 0 && s->agent == NULL)
+		run_posted(s);
+	pthread_mutex_lock(&w.lock);
+	while (rc == 0 && !w.is_done)
+		pthread_cond_wait(&w.done, &w.lock);
+	pthread_mutex_unlock(&w.lock);
+	pthread_cond_destroy(&w.done);
+	pthread_mutex_destroy(&w.lock);
+	return rc;
 }
 
 void

@@ -32,6 +32,9 @@ struct sa_view *sa_server_view(struct sa_server *s);
 /* Run fn(arg, sa) where the SA runs, soon, in the order posted.  Any thread. */
 int sa_server_post(
     struct sa_server *s, void (*fn)(void *arg, struct sa *sa), void *arg, struct fm_error *err);
+/* The same, and wait until it has run. */
+int sa_server_run(
+    struct sa_server *s, void (*fn)(void *arg, struct sa *sa), void *arg, struct fm_error *err);
 /* Inline only: a MAD of class 3 that came to the loop; false: not ours. */
 bool sa_server_on_mad(struct sa_server *s, const struct mad *m);
 /* Inline only: timers.  When next, transport clock. */

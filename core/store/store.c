@@ -43,9 +43,12 @@ remember(struct store *s, const struct store_lid *l)
 	uint32_t i = fm_hash_find(&s->by_guid, l->guid);
 
 	if (i != FM_HASH_NONE) {
+		s->n_lid_changes +=
+		    s->lids.item[i].lid != l->lid || s->lids.item[i].lmc != l->lmc;
 		s->lids.item[i] = *l;
 		return true;
 	}
+	s->n_lid_changes++;
 	return fm_vec_push(&s->lids, *l) &&
 	    fm_hash_put(&s->by_guid, l->guid, (uint32_t)s->lids.n - 1);
 }
@@ -521,6 +524,12 @@ store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct
 		if (!remember(s, &lids[i]))
 			return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
 	return 0;
+}
+
+uint64_t
+store_n_lid_changes(const struct store *s)
+{
+	return s->n_lid_changes;
 }
 
 uint64_t

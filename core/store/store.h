@@ -45,6 +45,9 @@ const struct store_lid *store_lids(const struct store *s); /* [store_n_lids] */
 /* Keep these; those that are kept already cost nothing. */
 int store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_error *err);
 
+/* Another number than before: one has been put that was not kept, or was another. */
+uint64_t store_n_lid_changes(const struct store *s);
+
 /* 0 = none was kept. */
 uint64_t store_mark(const struct store *s);
 int store_put_mark(struct store *s, uint64_t mark, struct fm_error *err);

@@ -23,6 +23,7 @@ struct store {
 	uint64_t m_key;
 	uint64_t untold; /* 0 or 1 */
 	FM_VEC(struct store_lid) lids;
+	uint64_t n_lid_changes;
 	struct fm_hash by_guid;	       /* -> index of lids */
 	struct store_pending *pending; /* mapped; NULL: it could not be */
 	bool was_cut_off;

@@ -299,6 +299,121 @@ START_TEST(a_failure_at_the_end_is_not_forgotten)
 }
 END_TEST
 
+/* ----------------------------------------------------- where somebody has a copy */
+
+static uint64_t n_put;
+static uint64_t n_had;
+static uint32_t n_records; /* of all that were put */
+
+static uint64_t
+put(void *arg, const struct store_record *records, uint32_t n, bool anew)
+{
+	(void)arg;
+	ck_assert_ptr_nonnull(records);
+	n_records = anew ? n : n_records + n;
+	return ++n_put;
+}
+
+static bool
+have(void *arg, uint64_t number)
+{
+	(void)arg;
+	return number <= n_had;
+}
+
+static struct saver *
+saver_with_copy(bool apart)
+{
+	struct saver_copy copy = { put, have, NULL };
+	struct saver *s = saver_new(r, store, wall_s, apart);
+
+	n_put = n_had = 0;
+	n_records = 0;
+	saver_set_copy(s, &copy);
+	return s;
+}
+
+/* While the disk is busy each tick tells them, and what they got is then written as one. */
+START_TEST(a_copy_does_not_wait_for_the_disk)
+{
+	struct saver *s = saver_with_copy(true);
+	int64_t now_ms = 1000;
+
+	atomic_store(&shut, true);
+	register_one(1);
+	ck_assert(saver_note(s));
+	saver_tick(s, now_ms);
+	await(&n_commits, 1);
+	for (uint64_t id = 2; id <= 100; id++) {
+		register_one(id);
+		ck_assert(saver_note(s));
+		ck_assert_int_lt(saver_tick(s, ++now_ms), INT64_MAX);
+		ck_assert_uint_eq(saver_number(s), id);
+		ck_assert_uint_eq(n_records, id);
+		ck_assert(!saver_may_send(s, id));
+		n_had = id;
+		ck_assert(saver_may_send(s, id));
+	}
+	ck_assert_uint_eq(atomic_load(&n_committed), 0);
+	atomic_store(&shut, false);
+	sem_post(&gate);
+	tick_until_written(s, &now_ms);
+	ck_assert_uint_eq(atomic_load(&n_committed), 2);
+	saver_free(s);
+	expect_in_store(100);
+}
+END_TEST
+
+/* Of the same service that comes and goes the last word is written. */
+START_TEST(the_last_change_of_a_key_is_written)
+{
+	struct saver *s = saver_with_copy(true);
+	struct sa_service_record which = {
+		.id = 2, .gid = { UINT64_C(0xfe80000000000000), 2 }, .pkey = 0xffff
+	};
+	struct sa_service_record got;
+	int64_t now_ms = 1000;
+
+	atomic_store(&shut, true);
+	register_one(1);
+	saver_tick(s, now_ms);
+	await(&n_commits, 1);
+	for (unsigned i = 0; i < 5; i++) {
+		register_one(2);
+		saver_tick(s, ++now_ms);
+		ck_assert_uint_eq(registry_delete_service(r, &which,
+				      SA_SR_ID | SA_SR_GID | SA_SR_PKEY, 2, false, 0, &got),
+		    SA_OK);
+		saver_tick(s, ++now_ms);
+	}
+	register_one(3);
+	atomic_store(&shut, false);
+	sem_post(&gate);
+	tick_until_written(s, &now_ms);
+	saver_free(s);
+	expect_in_store(2);
+}
+END_TEST
+
+/* What was told to a copy, and is to be written in a second. */
+START_TEST(what_a_copy_has_is_not_forgotten_at_the_end)
+{
+	struct saver *s = saver_with_copy(_i != 0);
+	struct fm_error err = { 0 };
+
+	register_one(1);
+	fill_disk(true);
+	tick_until_failed(s, 1000);
+	saver_tick(s, 1001); /* everything, once more */
+	saver_free(s);
+	fill_disk(false);
+	expect_in_store(0);
+	ck_assert(registry_is_dirty(r));
+	ck_assert_int_eq(registry_save(r, store, 2000, wall_s(), &err), 0);
+	expect_in_store(1);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -312,6 +427,9 @@ main(void)
 	tcase_add_test(t, what_is_in_hand_is_written_at_the_end);
 	tcase_add_loop_test(t, what_fails_is_tried_again, 0, 2);
 	tcase_add_test(t, a_failure_at_the_end_is_not_forgotten);
+	tcase_add_test(t, a_copy_does_not_wait_for_the_disk);
+	tcase_add_test(t, the_last_change_of_a_key_is_written);
+	tcase_add_loop_test(t, what_a_copy_has_is_not_forgotten_at_the_end, 0, 2);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
