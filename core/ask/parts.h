@@ -22,14 +22,17 @@ struct sweep_parts {
 	/* NULL, or told of traps that are to be passed on to subscribers (traps.h) */
 	void (*on_notice)(void *arg, const struct wire_notice *notice);
 	void *on_notice_arg;
+	/* NULL, or told that we rule from now on, before anything is written */
+	void (*on_rule)(void *arg);
+	/* NULL, or asked before HANDOVER to that standby, which is better than we are or
+	 * (by_order) the administrator's choice.  FM_E_CONFIG with a sentence: not now. */
+	int (*may_have)(
+	    void *arg, const struct ha_other *heir, bool by_order, struct fm_error *err);
+	void *standby_arg; /* of both */
 	/* NULL, or asked before a plan that is ready is taken up; false: not yet.  Tests thereby
 	 * say how long a plan takes. */
 	bool (*may_take_plan)(void *arg);
 	void *may_take_plan_arg;
-	/* NULL, or asked whether the administrator may hand the subnet over to that standby:
-	 * FM_E_CONFIG with a sentence: not now. */
-	int (*may_have)(void *arg, const struct ha_other *heir, struct fm_error *err);
-	void *may_have_arg;
 };
 
 #endif

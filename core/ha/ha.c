@@ -307,6 +307,13 @@ ha_give_up(struct ha *h)
 	h->n_silent_polls = h->n_lesser_polls = 0;
 }
 
+void
+ha_doubt(struct ha *h, uint32_t enough, uint32_t silent_max)
+{
+	if (silent_max > enough && h->n_silent_polls < silent_max - enough)
+		h->n_silent_polls = silent_max - enough;
+}
+
 bool
 ha_on_poll(struct ha *h, const struct ha_other *now, uint32_t silent_max)
 {

@@ -119,6 +119,8 @@ void ha_taken(struct ha *h);
 enum ha_event ha_on_set(struct ha *h, uint32_t control, const struct ha_other *from);
 /* The master that we wait for has had its time: discover anew. */
 void ha_give_up(struct ha *h);
+/* The master is silent in another way, too: of silent_max polls only `enough` need be silent. */
+void ha_doubt(struct ha *h, uint32_t enough, uint32_t silent_max);
 /* Standby: the master was polled (now NULL: silence).  True: it is gone, or no
  * longer master: discover anew. */
 bool ha_on_poll(struct ha *h, const struct ha_other *now, uint32_t silent_max);

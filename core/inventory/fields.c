@@ -93,7 +93,7 @@ want_reregister(const struct field_context *c, uint64_t present)
 	if (c->lost)
 		return 1;
 	return c->port->registration != REG_ASKED &&
-		(i->master_sm_lid != c->sm_lid || i->lid != c->port->lid)
+		((i->master_sm_lid != c->sm_lid && !c->registered) || i->lid != c->port->lid)
 	    ? 1
 	    : present;
 }

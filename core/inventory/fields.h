@@ -48,6 +48,7 @@ struct field_context {
 	bool arm;	   /* the link is to leave INIT */
 	bool insist;	   /* riding rows are a reason too */
 	bool lost;	   /* what the port had registered with the SA */
+	bool registered;   /* what it had with the SM before us is known */
 };
 
 struct field_row {

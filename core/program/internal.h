@@ -25,10 +25,17 @@ struct link_note {
 	char first[240]; /* the first of them */
 };
 
+/* What ports in use had registered before we were master. */
+enum links_before_us {
+	BEFORE_US_ELSEWHERE, /* with another SM */
+	BEFORE_US_LOST,	     /* with us, but it is lost */
+	BEFORE_US_KNOWN	     /* with another SM, and we have its copy */
+};
+
 /* PortInfo and links (links.c). */
 struct sweep_links {
 	uint64_t fingerprint;	   /* sweep_settings_fingerprint() of the settings */
-	bool lost_all;		   /* what ports in use had registered before us is lost */
+	uint8_t before_us;	   /* enum links_before_us */
 	struct fm_hash lost_ports; /* GUIDs of ports that have lost it since */
 	bool settings_changed;	   /* the settings are to reach every port (fields.h: insist) */
 	bool far_ends_sleep; /* a port stayed ARMED though its neighbour was ACTIVE (links.c) */

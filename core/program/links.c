@@ -86,9 +86,23 @@ sweeper_lost(struct sweeper *s, uint64_t port)
 			log_err("sweep", "out of memory: a port is not asked to register again");
 		return; /* not here now: with the sweep that finds it */
 	}
-	s->links->lost_all = true;
+	s->links->before_us = BEFORE_US_LOST;
 	if (sweeper_was_up(s))
 		sweeper_request(s, SWEEP_NAMED, "hosts are to register again");
+}
+
+void
+sweeper_take_over(struct sweeper *s, bool has_registered)
+{
+	s->links->before_us = has_registered ? BEFORE_US_KNOWN : BEFORE_US_ELSEWHERE;
+	s->telling.untold_before_us = s->telling.untold_before_us || store_untold(s->p.store);
+}
+
+void
+links_are_told(struct sweeper *s)
+{
+	if (s->links->before_us == BEFORE_US_KNOWN)
+		s->links->before_us = BEFORE_US_ELSEWHERE;
 }
 
 void
@@ -101,7 +115,7 @@ links_registered(struct sweeper *s, uint64_t guid)
 static bool
 has_lost(const struct sweeper *s, const struct inv_port *p)
 {
-	return (s->links->lost_all && p->registration == REG_BEFORE_US) ||
+	return (s->links->before_us == BEFORE_US_LOST && p->registration == REG_BEFORE_US) ||
 	    fm_hash_find(&s->links->lost_ports, p->guid) != FM_HASH_NONE;
 }
 
@@ -119,7 +133,8 @@ wanted_port(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_in
 		.sm_lid = our_lid(s),
 		.arm = usable && links_takes(s, n, port),
 		.insist = s->links->settings_changed,
-		.lost = has_lost(s, p) };
+		.lost = has_lost(s, p),
+		.registered = s->links->before_us == BEFORE_US_KNOWN };
 
 	if (usable) {
 		c.peer_node = inv_node(&s->inv, p->peer);

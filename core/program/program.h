@@ -32,6 +32,9 @@ const struct mcast_net *sweeper_groups(const struct sweeper *s);
 /* What a port (0: any that was in use before us) had registered with the SA is lost: it is to be
  * asked, by ClientReregister and once, to register again. */
 void sweeper_lost(struct sweeper *s, uint64_t port);
+/* The store has what the SM before us had in its.  has_registered: all that hosts have registered,
+ * too; else they are asked to register again when they are told of us. */
+void sweeper_take_over(struct sweeper *s, bool has_registered);
 /* A block of GUIDInfo of a port is to hold these alias GUIDs, 0: none (entry 0 of block 0 is the
  * port's own).  Written as soon as no sweep runs.  False: out of memory. */
 bool sweeper_set_aliases(struct sweeper *s, uint64_t port, uint8_t block, const uint64_t guid[8]);
@@ -128,6 +131,8 @@ void links_registered(struct sweeper *s, uint64_t guid);
 void links_configured(struct sweeper *s);
 /* They are in every port now. */
 void links_settings_written(struct sweeper *s);
+/* Ports know that we are master. */
+void links_are_told(struct sweeper *s);
 /* While writing the last plan is to be gone on with, switches still hold entries over
  * links that are lost by now.  Where such a link has come back it wakes them, so it waits
  * for the sweep after, as do all that have come.  Till then it is left as it is: no plan says

@@ -269,6 +269,8 @@ give_way(struct sweeper *s, const struct ha_other *o)
 		s->p.ha->handover = HANDOVER_NONE;
 	if (order_is_for(s, o))
 		return obey(s, o, p);
+	if (s->p.may_have != NULL && s->p.may_have(s->p.standby_arg, o, false, NULL) != 0)
+		return NOT_GIVEN; /* the next sweep asks again */
 	if (p->first_offer_ms == SM_NEVER_MS) {
 		p->first_offer_ms = now;
 		log_notice("ha", "a better SM is on the subnet: %s; handing over", s->report.other);
@@ -332,6 +334,7 @@ static bool
 decide(struct sweeper *s)
 {
 	struct ha_other *o = s->sm->others.item;
+	bool ruled = s->p.ha->state == WIRE_SM_MASTER;
 	enum ha_verdict verdict;
 	uint32_t whom = 0;
 	bool ordered;
@@ -346,6 +349,8 @@ decide(struct sweeper *s)
 		if (!ordered)
 			o[whom].trust = HA_GIVEN_UP; /* in this sweep at least */
 	}
+	if (verdict == HA_MASTER && !ruled && s->p.on_rule != NULL)
+		s->p.on_rule(s->p.standby_arg);
 	if (verdict == HA_MASTER) {
 		order_has_no_heir(s);
 		forget_waits(s);

@@ -13,6 +13,8 @@
 #include "core/sms/internal.h"
 
 #define LESSER_SAY_MS 60000 /* so long a lesser master has not handed over: say so */
+#define SM_ASK_MS 100	    /* a poll, and its answer, while the master's log is silent */
+#define SILENT_POLLS 2	    /* that are not answered are enough then */
 
 static void
 note_work(struct sweeper *s, bool works)
@@ -43,7 +45,7 @@ new_question(struct sweeper *s, uint32_t node, uint8_t port, struct smp_route *r
 {
 	struct ask *a = node != INV_NONE ? sm_ask_beside(s, node, port, route) : NULL;
 
-	route->wait_ms = sm_answer_ms(s);
+	route->wait_ms = s->sm->log_is_silent ? SM_ASK_MS : sm_answer_ms(s);
 	return a;
 }
 
@@ -122,6 +124,8 @@ on_poll(struct ask *a, enum txn_status status, const uint8_t *reply)
 		sm_judge(a, reply, &now);
 		sm_note(s, &now);
 	}
+	if (status != TXN_OK && s->sm->log_is_silent)
+		ha_doubt(h, SILENT_POLLS, s->set.sm.polling_retries);
 	if (ha_on_poll(h, status == TXN_OK ? &now : NULL, s->set.sm.polling_retries))
 		sweeper_request(s, SWEEP_HEAVY,
 		    status == TXN_OK ? "the master stepped down"
@@ -143,7 +147,15 @@ poll_due_ms(const struct sweeper *s)
 {
 	if (!is_waiting(s) || s->sm->poll_is_out)
 		return INT64_MAX;
+	if (s->sm->log_is_silent && s->set.sm.polling_timeout_ms > SM_ASK_MS)
+		return s->sm->polled_ms + SM_ASK_MS;
 	return s->sm->polled_ms + s->set.sm.polling_timeout_ms;
+}
+
+void
+sms_note_log(struct sweeper *s, bool is_silent)
+{
+	s->sm->log_is_silent = is_silent;
 }
 
 static void

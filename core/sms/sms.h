@@ -18,6 +18,9 @@ void sms_step(struct sweeper *s);
 /* The loop comes by, before it sends anything.  A master that stood still for longer than a standby
  * waits asks who rules, and holds all else till that is known. */
 void sms_awake(struct sweeper *s);
+/* The master's log (core/standby/link.h) is silent, or has closed, or goes on.  While it is silent
+ * two polls that are not answered are enough, and there is one each 100 ms. */
+void sms_note_log(struct sweeper *s, bool is_silent);
 /* As it was last read. */
 bool sms_has_link(const struct sweeper *s);
 /* It has come up anew since it was last read: everything is read and asked again. */

@@ -243,6 +243,16 @@ sweeper_on_done(struct sweeper *s, sweep_done done, void *arg)
 	s->done_arg = arg;
 }
 
+void
+sweeper_on_rule(struct sweeper *s, void (*on_rule)(void *arg),
+    int (*may_have)(void *arg, const struct ha_other *heir, bool by_order, struct fm_error *err),
+    void *arg)
+{
+	s->p.on_rule = on_rule;
+	s->p.may_have = may_have;
+	s->p.standby_arg = arg;
+}
+
 /* --------------------------------------------------------------- summary */
 
 static void
@@ -314,6 +324,7 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 	if (outcome == SWEEP_UP) {
 		s->rule.up = UP_NOW;
 		links_settings_written(s);
+		links_are_told(s);
 		mkeys_commit(s);
 	} else if (outcome == SWEEP_STANDBY || outcome == SWEEP_NO_LINK) {
 		s->rule.up = s->rule.up == UP_NEVER ? UP_NEVER : UP_NO_MORE;

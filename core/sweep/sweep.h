@@ -85,5 +85,10 @@ void sweeper_talkers(const struct sweeper *s, struct talkers_seen *out);
 uint64_t sweeper_name_lid(const struct sweeper *s, uint16_t lid, char *buf, size_t size);
 
 void sweeper_on_done(struct sweeper *s, sweep_done done, void *arg);
+/* What is told and asked of standbys, as of struct sweep_parts; either may be NULL. */
+struct ha_other;
+void sweeper_on_rule(struct sweeper *s, void (*on_rule)(void *arg),
+    int (*may_have)(void *arg, const struct ha_other *heir, bool by_order, struct fm_error *err),
+    void *arg);
 
 #endif
