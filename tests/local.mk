@@ -14,7 +14,7 @@ LDADD = $(test_libs) libfmlab.la libfmcore.la libfmcommon.la $(EVENT_LIBS) $(JAN
 # make check-threaded: what .ci/run runs under ThreadSanitizer too; nothing else is built.
 THREADED_TESTS = tests/unit/check_pool tests/unit/check_snapshot tests/unit/check_verify tests/unit/check_adaptive \
 	tests/unit/check_metrics tests/unit/check_plan tests/engine/check_fattree tests/sweep/check_sa_threads \
-	tests/sweep/check_worker tests/unit/check_saver
+	tests/sweep/check_worker tests/unit/check_saver tests/unit/check_copies
 .PHONY: check-threaded
 check-threaded:
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS check_PROGRAMS='$(THREADED_TESTS)' \
@@ -34,6 +34,7 @@ REPLAYS = \
 	tests/fuzz/replay_fmsim \
 	tests/fuzz/replay_image \
 	tests/fuzz/replay_kept \
+	tests/fuzz/replay_link \
 	tests/fuzz/replay_lists \
 	tests/fuzz/replay_mad \
 	tests/fuzz/replay_manifest \
@@ -63,6 +64,7 @@ tests_fuzz_replay_descriptor_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_descr
 tests_fuzz_replay_fmsim_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_fmsim.c
 tests_fuzz_replay_image_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_image.c
 tests_fuzz_replay_kept_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_kept.c
+tests_fuzz_replay_link_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_link.c
 tests_fuzz_replay_lists_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_lists.c
 tests_fuzz_replay_mad_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_mad.c
 tests_fuzz_replay_manifest_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_manifest.c
@@ -114,6 +116,7 @@ noinst_PROGRAMS += \
 	tests/fuzz/fuzz_fmsim \
 	tests/fuzz/fuzz_image \
 	tests/fuzz/fuzz_kept \
+	tests/fuzz/fuzz_link \
 	tests/fuzz/fuzz_lists \
 	tests/fuzz/fuzz_mad \
 	tests/fuzz/fuzz_manifest \
@@ -142,6 +145,7 @@ tests_fuzz_fuzz_descriptor_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_fmsim_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_image_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_kept_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_link_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_lists_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_mad_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_manifest_LDFLAGS = $(fuzz_ldflags)
@@ -248,6 +252,7 @@ UNIT_TESTS = \
 	tests/unit/check_adaptive \
 	tests/unit/check_compare \
 	tests/unit/check_conf \
+	tests/unit/check_copies \
 	tests/unit/check_ctl \
 	tests/unit/check_dump \
 	tests/unit/check_followers \
@@ -258,6 +263,7 @@ UNIT_TESTS = \
 	tests/unit/check_host \
 	tests/unit/check_reconfig \
 	tests/unit/check_lib \
+	tests/unit/check_link \
 	tests/unit/check_lid \
 	tests/unit/check_metrics \
 	tests/unit/check_mistakes \
@@ -529,6 +535,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_keys.sh \
 	tests/integration/fmsim_partitions.sh \
 	tests/integration/fmsim_paths.sh \
+	tests/integration/fmsim_copy.sh \
 	tests/integration/fmsim_registered.sh \
 	tests/integration/fmsim_restart.sh \
 	tests/integration/fmsim_audit.sh \

@@ -71,6 +71,8 @@ const struct verb fmctl_verbs[] = {
 	    "Exit code 5 where a place cannot be published to, or a peer is behind, 1 where one\n"
 	    "cannot be asked, 3 where a path differs.\n",
 	    { "part", "relays" }, false, "insecure", NULL, fmctl_show_dist, fmctl_judge_dist },
+	{ "ha", "", "who is master, and who has a copy of what outlives it", NULL, { NULL }, false,
+	    NULL, NULL, fmctl_show_ha, NULL },
 	{ "sweep", "[light|heavy] [--wait] [--tables]", "sweep now",
 	    "  light, heavy         ask whether something has changed; read everything (default)\n"
 	    "  --wait               until it has ended; the exit code says how\n"

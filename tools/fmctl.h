@@ -107,6 +107,7 @@ void fmctl_show_trouble(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_events(const struct ask *a, const json_t *result, FILE *out);
 /* Of sweep and reload, waited for or not. */
 void fmctl_show_ending(const struct ask *a, const json_t *result, FILE *out);
+void fmctl_show_ha(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_swept(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_reload(const struct ask *a, const json_t *result, FILE *out);
 /* Of isolate and restore: what is isolated, or what it does. */

@@ -158,6 +158,32 @@ fmctl_judge_swept(const json_t *result)
 								   : FMD_EXIT_OK;
 }
 
+/* Who has a copy, and our own. */
+void
+fmctl_show_ha(const struct ask *a, const json_t *result, FILE *out)
+{
+	const json_t *copy = json_object_get(result, "copy"), *s;
+	const char *why = fmctl_string(copy, "why");
+	size_t i;
+
+	(void)a;
+	fprintf(out, "role     %s\n", fmctl_string(result, "role"));
+	json_array_foreach (json_object_get(result, "standbys"), i, s)
+		fprintf(out, "standby  %s %s, %" I " of %" I " changes%s\n",
+		    fmctl_string(s, "guid"), fmctl_string(s, "state"), fmctl_number(s, "have"),
+		    fmctl_number(s, "sent"),
+		    json_is_true(json_object_get(s, "sends_files")) ? ", and files" : "");
+	if (copy != NULL && strcmp(fmctl_string(result, "role"), "master") != 0)
+		fprintf(out, "copy     %s%s%s\n",
+		    json_is_true(json_object_get(copy, "in_sync"))   ? "in sync"
+			: json_is_true(json_object_get(copy, "whole")) ? "whole, not in sync"
+								       : "none",
+		    *why != '\0' ? ": " : "", why);
+	if (json_array_size(json_object_get(result, "standbys")) == 0 &&
+	    strcmp(fmctl_string(result, "role"), "master") == 0)
+		fprintf(out, "standby  none has a copy\n");
+}
+
 /* What was read back, and how it ended; or of a sweep. */
 void
 fmctl_show_swept(const struct ask *a, const json_t *result, FILE *out)

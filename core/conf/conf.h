@@ -34,6 +34,7 @@ struct conf {
 	struct conf_transition transition;
 	struct conf_ports ports;
 	struct conf_dist dist;
+	struct conf_copy copy;
 	struct conf_daemon daemon;
 	struct conf_log log;
 	struct conf_private *self;

@@ -482,6 +482,16 @@ static const struct conf_row rows[] = {
 	    "address: a line is an address and the name of a host, a port GUID or a GID. It is "
 	    "read again when it changes."),
 
+	STRING("Standby", "copy_socket", copy.socket, "", "socket", true,
+	    "As master, give standbys that connect to this Unix socket a copy of all that outlives "
+	    "fmd: what hosts have registered, LIDs, tables, isolated cables. An answer that "
+	    "promises something waits until they have it, 5 ms at most. An SM on another host "
+	    "connects through stunnel; empty = give none."),
+	STRING(NULL, "copy_from", copy.from, "", "sockets", true,
+	    "As standby, take a copy of the master by one of these Unix sockets, separated by "
+	    "commas: the copy_socket of another SM of this host, or the end of stunnel that leads "
+	    "to it; empty = take none."),
+
 	STRING("Daemon", "state_dir", daemon.state_dir, STATE_DIR, "folder", true,
 	    "Where LIDs, caches and registrations are kept."),
 	STRING(NULL, "control_socket", daemon.control_socket, "", "path", true,

@@ -180,6 +180,11 @@ struct conf_dist {
 	const char *files, *redis, *redis_peer, *auth_file, *addresses;
 };
 
+/* Copies for standbys, and of the master: "" none. */
+struct conf_copy {
+	const char *socket, *from;
+};
+
 /* Where the daemon keeps and shows what it knows. */
 struct conf_daemon {
 	const char *state_dir;

@@ -42,11 +42,13 @@ struct ctl_command {
 	const char *but;  /* of args, where it reads: not with this one; NULL: always */
 };
 
+/* A Unix socket bound to path, which only our user may use; not listening yet.  The folder is made
+ * when missing; a socket left behind by a dead daemon is replaced, a living one is not
+ * (FM_E_SYSTEM), nor what is no socket (FM_E_CONFIG).  what: as a sentence names it. */
+int ctl_bind(const char *what, const char *path, int *fd, struct fm_error *err);
+
 /* Listen at path.  commands[] ends with a NULL name and is borrowed; "help" is
- * answered here.  The folder is made when missing; a socket left behind by a
- * dead daemon is replaced, a living one is not (FM_E_SYSTEM), nor what is no socket
- * (FM_E_CONFIG).  SIGPIPE is
- * ignored from here on. */
+ * answered here.  The path as of ctl_bind().  SIGPIPE is ignored from here on. */
 int ctl_open(struct event_base *base, const char *path, const struct ctl_command *commands,
     void *arg, struct ctl_server **out, struct fm_error *err);
 /* Members of a group may use the commands that read; the socket is given to it.  FM_E_CONFIG: there

@@ -427,7 +427,7 @@ is_alive(const struct sockaddr_un *addr)
 
 /* Only a socket that a dead daemon has left behind is removed. */
 static int
-clear_path(const struct sockaddr_un *addr, struct fm_error *err)
+clear_path(const char *what, const struct sockaddr_un *addr, struct fm_error *err)
 {
 	const char *path = addr->sun_path;
 	struct stat st;
@@ -436,18 +436,17 @@ clear_path(const struct sockaddr_un *addr, struct fm_error *err)
 		return 0;
 	if (!S_ISSOCK(st.st_mode))
 		return fm_fail(err, FM_E_CONFIG,
-		    "control socket %s: that is there and is no socket: choose another path "
-		    "(control_socket), or move it away",
-		    path);
+		    "%s %s: that is there and is no socket: choose another path, or move it away",
+		    what, path);
 	if (is_alive(addr))
 		return fm_fail(
-		    err, FM_E_SYSTEM, "control socket %s: another fmd answers there", path);
+		    err, FM_E_SYSTEM, "%s %s: another fmd answers there", what, path);
 	unlink(path);
 	return 0;
 }
 
 static int
-make_folder(const char *path, struct fm_error *err)
+make_folder(const char *what, const char *path, struct fm_error *err)
 {
 	char copy[PATH_MAX], *dir;
 
@@ -455,12 +454,12 @@ make_folder(const char *path, struct fm_error *err)
 	dir = dirname(copy);
 	if (mkdir(dir, 0755) != 0 && errno != EEXIST)
 		return fm_fail(
-		    err, FM_E_SYSTEM, "control socket: cannot make %s: %s", dir, strerror(errno));
+		    err, FM_E_SYSTEM, "%s: cannot make %s: %s", what, dir, strerror(errno));
 	return 0;
 }
 
-static int
-bind_socket(const char *path, int *out, struct fm_error *err)
+int
+ctl_bind(const char *what, const char *path, int *out, struct fm_error *err)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	mode_t mask;
@@ -468,17 +467,17 @@ bind_socket(const char *path, int *out, struct fm_error *err)
 
 	if (strlen(path) >= sizeof(addr.sun_path))
 		return fm_fail(err, FM_E_CONFIG,
-		    "control socket %s: longer than %zu bytes, choose another path", path,
+		    "%s %s: longer than %zu bytes, choose another path", what, path,
 		    sizeof(addr.sun_path) - 1);
 	memcpy(addr.sun_path, path, strlen(path) + 1);
-	if ((rc = make_folder(path, err)) != 0 || (rc = clear_path(&addr, err)) != 0)
+	if ((rc = make_folder(what, path, err)) != 0 || (rc = clear_path(what, &addr, err)) != 0)
 		return rc;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mask = umask(0177);
 	rc = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)&addr, sizeof(addr));
 	umask(mask);
 	if (rc != 0) {
-		rc = fm_fail(err, FM_E_SYSTEM, "control socket %s: %s", path, strerror(errno));
+		rc = fm_fail(err, FM_E_SYSTEM, "%s %s: %s", what, path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return rc;
@@ -492,7 +491,7 @@ ctl_open(struct event_base *base, const char *path, const struct ctl_command *co
     struct ctl_server **out, struct fm_error *err)
 {
 	struct ctl_server *s;
-	int fd = -1, rc = bind_socket(path, &fd, err);
+	int fd = -1, rc = ctl_bind("control socket", path, &fd, err);
 
 	if (rc != 0)
 		return rc;

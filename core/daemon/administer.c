@@ -23,12 +23,6 @@ struct daemon_sms {
 };
 
 void
-daemon_nodes_path(const struct daemon *d, char *path, size_t size)
-{
-	snprintf(path, size, "%s/nodes", d->conf->daemon.state_dir);
-}
-
-void
 daemon_sa_settings(const struct daemon *d, struct sa_settings *set)
 {
 	const struct conf *c = d->conf;

@@ -18,6 +18,7 @@
 #include "core/dist/dist_json.h"
 #include "core/plan/plan_cut.h"
 #include "core/server/server.h"
+#include "core/standby/copying.h"
 #include "core/sweep/well.h"
 #include "core/text/json_text.h"
 #include "core/text/mistakes.h"
@@ -669,6 +670,18 @@ run_dist(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	    result, err);
 }
 
+static int
+run_ha(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	const struct daemon *d = arg;
+	json_t *o = json_pack("{s:s}", "role", ha_state_name(d->ha.state));
+
+	(void)args;
+	if (o != NULL)
+		copying_add_json(d->copying, o);
+	return hand_out(o, result, err);
+}
+
 /* ------------------------------------------------------------------ handover
  *
  * The first call begins it (core/sms/hand_over.c) and tells its number, later ones with that number
@@ -817,6 +830,7 @@ static const struct ctl_command commands[] = {
 	{ "progress", "which sweep runs, which ended last and how, what is unfinished",
 	    run_progress, "", true },
 	{ "dist", "where paths are published for hosts, and how far", run_dist, "", true },
+	{ "ha", "who is master, and who has a copy of what outlives it", run_ha, "", true },
 	{ "sweep",
 	    "sweep now: scope \"heavy\" (default) or \"light\"; tables: read back what nodes hold",
 	    run_sweep, "scope tables", false },

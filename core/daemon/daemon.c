@@ -22,6 +22,7 @@
 #include "core/daemon/service.h"
 #include "core/route/route.h"
 #include "core/server/server.h"
+#include "core/standby/copying.h"
 #include "core/subnet/guid2lid.h"
 #include "core/text/standard.h"
 #include "lib/log.h"
@@ -143,6 +144,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 		}
 		daemon_take_registered(d);
 		sweeper_step(d->sweeper);
+		copying_follow(d->copying);
 		daemon_follow(d);
 		early_follow(d);
 		daemon_follow_reload(d);
@@ -469,6 +471,8 @@ daemon_init(struct daemon *d, const struct cli *cli, const struct transport_kind
 	if (is_one_shot(d))
 		return 0;
 	rc = service_watch(d->base, d->sa, &d->watch, err);
+	if (rc == 0)
+		rc = daemon_open_copying(d, err);
 	return rc != 0 ? rc : daemon_open_control(d, err);
 }
 
@@ -521,6 +525,7 @@ daemon_fini(struct daemon *d)
 	daemon_forget_reload(d);
 	ctl_close(d->ctl);
 	sa_server_stop(d->sa);
+	copying_close(d->copying);
 	service_unwatch(d->watch);
 	early_free(d);
 	daemon_close_publisher(d);

@@ -12,6 +12,7 @@
 
 #include <event2/event.h>
 #include <jansson.h>
+#include <stdio.h>
 
 #include "core/conf/cli.h"
 #include "core/ctl/events.h"
@@ -50,6 +51,7 @@ struct daemon {
 	struct dist *dist;	       /* NULL: nothing is published for hosts */
 	struct early *early;	       /* early.c; NULL: dry run */
 	struct registered *registered; /* registered.c */
+	struct copying *copying;       /* for standbys, and of the master; NULL: there are none */
 	struct readback *readback; /* of tables; NULL: none is under way or waits to be fetched */
 	struct ctl_server *ctl;
 	struct service_watch *watch; /* NULL: nobody watches */
@@ -108,6 +110,13 @@ int daemon_reload_outcome(
 /* A trial that has ended: the configuration takes effect, or is refused. */
 void daemon_follow_reload(struct daemon *d);
 void daemon_forget_reload(struct daemon *d); /* when the worker has been freed */
+/* Where nodes are kept. */
+static inline void
+daemon_nodes_path(const struct daemon *d, char *path, size_t size)
+{
+	snprintf(path, size, "%s/nodes", d->conf->daemon.state_dir);
+}
+
 /* Let the loop look at its work soon. */
 static inline void
 daemon_wake(struct daemon *d)
@@ -138,6 +147,7 @@ int daemon_paths(struct daemon *d, const json_t *args, json_t **result, struct f
 int daemon_isolate(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
 int daemon_restore(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
 int daemon_open_isolated(struct daemon *d, struct fm_error *err);
+void daemon_reload_isolated(struct daemon *d); /* from its file: a copy of the master's */
 void daemon_forget_foretold(struct daemon *d); /* when it is made, or the worker has been freed */
 
 /* registered.c: what hosts have registered with the SA, between store, SA and sweep */
@@ -145,6 +155,10 @@ int daemon_open_registry(struct daemon *d, struct fm_error *err);
 void daemon_close_registry(struct daemon *d); /* after the SA has stopped */
 struct registry;
 struct registry *daemon_registry(struct daemon *d); /* NULL: none */
+/* As the SA counts: simulated fabrics have a clock of their own. */
+int64_t daemon_sa_clock_ms(const struct daemon *d);
+/* Copies for standbys, and of the master: core/standby/copying.h. */
+int daemon_open_copying(struct daemon *d, struct fm_error *err);
 /* The SA runs: it is to load what is kept and to say what changes. */
 int daemon_start_registry(struct daemon *d, struct fm_error *err);
 /* What has changed, to the sweep. */

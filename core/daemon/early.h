@@ -26,7 +26,5 @@ void early_add_json(const struct daemon *d, json_t *sa);
 void daemon_publish_kept(struct daemon *d, const struct sa_kept *k);
 void daemon_publish_nothing(struct daemon *d);
 void daemon_sa_settings(const struct daemon *d, struct sa_settings *set);
-/* Where nodes are kept. */
-void daemon_nodes_path(const struct daemon *d, char *path, size_t size);
 
 #endif

@@ -468,3 +468,17 @@ daemon_open_isolated(struct daemon *d, struct fm_error *err)
 		    d->isolated.items.n);
 	return rc;
 }
+
+void
+daemon_reload_isolated(struct daemon *d)
+{
+	struct isolated now = { 0 };
+	struct fm_error err = { 0 };
+
+	if (isolated_load(d->isolated_path, &now, &err) != 0) {
+		log_err("daemon", "isolated cables stay as they were here: %s", err.msg);
+		return;
+	}
+	isolated_fini(&d->isolated);
+	d->isolated = now;
+}

@@ -17,6 +17,7 @@
 #include "core/mcast/mcast_net.h"
 #include "core/registry/registry.h"
 #include "core/server/server.h"
+#include "core/standby/copying.h"
 #include "core/subnet/partitions.h"
 #include "lib/log.h"
 
@@ -114,9 +115,8 @@ wall_s(void)
 	return (int64_t)time(NULL);
 }
 
-/* As the SA counts: simulated fabrics have a clock of their own. */
-static int64_t
-clock_ms(const struct daemon *d)
+int64_t
+daemon_sa_clock_ms(const struct daemon *d)
 {
 	struct timespec ts;
 
@@ -226,7 +226,8 @@ start(void *arg, struct sa *sa)
 	struct registry *r = d->registered->registry;
 	struct fm_error err = { 0 };
 
-	if (d->store != NULL && registry_load(r, d->store, clock_ms(d), wall_s(), &err) != 0)
+	if (d->store != NULL &&
+	    registry_load(r, d->store, daemon_sa_clock_ms(d), wall_s(), &err) != 0)
 		log_warn("sa", "what hosts had registered is lost: %s", err.msg);
 	if (d->store == NULL || d->store_is_new || store_was_cut_off(d->store) || registry_lacks(r))
 		on_lost(d, 0);
@@ -235,6 +236,54 @@ start(void *arg, struct sa *sa)
 		log_err("sa", "out of memory: what hosts register is not kept for a restart");
 	sa_on_group(sa, on_group, d);
 	sa_on_alias(sa, on_alias, d);
+}
+
+/* Who is forwarded to, and which alias GUIDs are set, is as with an empty registry. */
+static void
+push_nothing(struct daemon *d, struct registry *r)
+{
+	static const uint64_t none[8];
+	const struct groups *g = registry_groups(r);
+
+	for (uint32_t i = 0; i < groups_count(g); i++)
+		for (uint32_t k = 0; k < groups_n_members(g, i); k++) {
+			uint64_t requester;
+			struct news n = { 0 };
+			struct sa_mc_member_record rec =
+			    groups_member(g, i, k, &n.port, &requester);
+
+			n.mlid = rec.mlid;
+			n.sl = rec.sl;
+			n.roles = (uint8_t)roles_of(0);
+			push(d, &n);
+		}
+	for (uint32_t i = 0; i < registry_n_alias_blocks(r); i++) {
+		uint64_t port;
+		uint8_t block;
+
+		registry_alias_block(r, i, &port, &block);
+		on_alias(d, port, block, none);
+	}
+}
+
+static bool
+clear_registry(void *arg, struct sa *sa)
+{
+	push_nothing(arg, sa_registry(sa));
+	return registry_clear(sa_registry(sa));
+}
+
+static void
+load_registry(void *arg, struct sa *sa)
+{
+	struct daemon *d = arg;
+	struct fm_error err = { 0 };
+
+	if (registry_load(sa_registry(sa), d->store, daemon_sa_clock_ms(d), wall_s(), &err) != 0) {
+		log_warn("sa", "what hosts had registered is lost: %s", err.msg);
+		on_lost(d, 0);
+	}
+	sa_tick(sa, daemon_sa_clock_ms(d)); /* the loop is told */
 }
 
 static void
@@ -274,6 +323,49 @@ post(struct daemon *d, void (*fn)(void *arg, struct sa *sa), void *job)
 		log_err("sa", "out of memory for work of the SA");
 		free(job);
 	}
+}
+
+static int64_t
+sa_clock_ms(void *arg)
+{
+	return daemon_sa_clock_ms(arg);
+}
+
+static void
+taken_over(void *arg)
+{
+	daemon_take_registered(arg);
+	daemon_reload_isolated(arg);
+}
+
+static void
+wake(void *arg)
+{
+	daemon_wake(arg);
+}
+
+int
+daemon_open_copying(struct daemon *d, struct fm_error *err)
+{
+	char nodes[4096];
+	struct copying_parts p = { .base = d->base,
+		.sa = d->sa,
+		.store = d->store,
+		.sweeper = d->sweeper,
+		.ha = &d->ha,
+		.conf = &d->conf,
+		.file = { [LINK_TABLES] = d->plan_path,
+		    [LINK_NODES] = nodes,
+		    [LINK_ISOLATED] = d->isolated_path },
+		.clock_ms = sa_clock_ms,
+		.clear = clear_registry,
+		.load = load_registry,
+		.taken_over = taken_over,
+		.wake = wake,
+		.arg = d };
+
+	daemon_nodes_path(d, nodes, sizeof(nodes));
+	return copying_open(&p, &d->copying, err);
 }
 
 int
@@ -366,7 +458,7 @@ daemon_on_notice(void *arg, const struct wire_notice *notice)
 		return;
 	j = malloc(sizeof(*j));
 	if (j != NULL)
-		*j = (struct trap_job){ *notice, clock_ms(d) };
+		*j = (struct trap_job){ *notice, daemon_sa_clock_ms(d) };
 	post(d, report_trap, j);
 }
 
@@ -379,7 +471,7 @@ daemon_close_registry(struct daemon *d)
 	if (r == NULL)
 		return;
 	if (d->store != NULL &&
-	    registry_save(r->registry, d->store, clock_ms(d), wall_s(), &err) != 0)
+	    registry_save(r->registry, d->store, daemon_sa_clock_ms(d), wall_s(), &err) != 0)
 		log_err("sa", "%s", err.msg);
 	registry_free(r->registry);
 	fm_vec_fini(&r->queues.members);

@@ -202,6 +202,7 @@ main(int argc, char **argv)
 	struct fm_error err = { 0 };
 	int rc;
 
+	setvbuf(stdout, NULL, _IOLBF, 0); /* an answer is a line, for who waits for the first */
 	if (argc != 5)
 		return fail("usage: sa_mads SM_LID whole|raw MS WINDOW <QUESTIONS");
 	a.to.lid = (uint16_t)strtoul(argv[1], NULL, 0);

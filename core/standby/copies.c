@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "core/standby/copies.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The frames of a standby are numbered by themselves, since it gets what there was before, too.
+ * From WHOLE on each change is one frame, so that frame - change stays the same. */
+struct copy {
+	enum copy_state state;
+	struct evbuffer *out;
+	uint64_t sent, have; /* frames */
+	uint64_t whole;	     /* the frame WHOLE; 0: not sent yet */
+	uint64_t before;     /* frame - change */
+	uint64_t mark;	     /* a frame: */
+	int64_t owes_ms;     /* since then it owes that, if it has not acknowledged it */
+	int64_t stamp_ms;    /* the standby's clock, as of its last HAVE */
+	int64_t lease_ms;    /* till then it may believe that it is in sync */
+	size_t n_bytes;	     /* that it owes at most, */
+	size_t n_beyond;     /* of them beyond the mark */
+	uint32_t n_behind;
+	bool lost;
+	struct {
+		uint64_t number; /* of the file that is sent, or was */
+		size_t at;	 /* so much has been */
+	} file[LINK_FILES];
+};
+
+struct file {
+	uint64_t number; /* 0: there is none */
+	const uint8_t *bytes;
+	size_t n;
+	void (*let_go)(const uint8_t *bytes, size_t n);
+};
+
+struct copies {
+	pthread_mutex_t lock;
+	uint64_t term, number;
+	int64_t gone_ms; /* till then one that is gone may believe that it is in sync */
+	struct file file[LINK_FILES];
+	struct copy copy[COPIES_MAX];
+};
+
+const char *
+copy_state_name(enum copy_state s)
+{
+	static const char *const names[] = { "none", "filling", "in sync", "behind" };
+
+	return names[s];
+}
+
+struct copies *
+copies_new(void)
+{
+	struct copies *c = calloc(1, sizeof(*c));
+
+	if (c != NULL)
+		pthread_mutex_init(&c->lock, NULL);
+	return c;
+}
+
+static void
+let_go(const struct file *f)
+{
+	if (f->let_go != NULL)
+		f->let_go(f->bytes, f->n);
+}
+
+void
+copies_free(struct copies *c)
+{
+	if (c == NULL)
+		return;
+	for (unsigned i = 0; i < COPIES_MAX; i++)
+		copies_end(c, i, true);
+	for (unsigned w = 0; w < LINK_FILES; w++)
+		let_go(&c->file[w]);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+/* ------------------------------------------------------------------------- log */
+
+static void
+append(struct copies *c, struct copy *k, enum link_type type, struct evbuffer *data)
+{
+	size_t n = evbuffer_get_length(data);
+
+	k->sent++; /* what is lost is a frame, too: one that nobody acknowledges */
+	if (k->lost)
+		return;
+	k->lost = !link_put(k->out, type, c->term, k->sent, data);
+	k->n_bytes += n;
+	k->n_beyond += n;
+	/* it begins anew with everything, which is shorter */
+	if (k->state != COPY_FILLING && k->n_bytes > COPIES_LOG_MAX)
+		k->lost = true;
+}
+
+/* What there is by now is what it is to acknowledge next.  So a change is looked at once the mark
+ * before it has been acknowledged: who is late is found after twice COPIES_ANSWER_MS at most, by
+ * one time instead of one for each frame. */
+static void
+set_mark(struct copy *k, int64_t now_ms)
+{
+	k->mark = k->sent;
+	k->owes_ms = now_ms;
+	k->n_bytes = k->n_beyond;
+	k->n_beyond = 0;
+}
+
+/* The same data for several logs.  They are copied: chains that buffers share are counted without a
+ * lock, while the loop frees what it has sent and another thread what it has put. */
+static void
+append_copy(struct copies *c, struct copy *k, enum link_type type, struct evbuffer *data)
+{
+	struct evbuffer *same = evbuffer_new();
+	const uint8_t *bytes = evbuffer_pullup(data, -1);
+	size_t n = evbuffer_get_length(data);
+
+	if (same == NULL || (n > 0 && (bytes == NULL || evbuffer_add(same, bytes, n) != 0)))
+		k->lost = true;
+	append(c, k, type, same != NULL ? same : data);
+	if (same != NULL)
+		evbuffer_free(same);
+}
+
+uint64_t
+copies_put(struct copies *c, enum link_type type, struct evbuffer *data, int64_t now_ms)
+{
+	uint64_t number = 0;
+
+	pthread_mutex_lock(&c->lock);
+	c->number++;
+	if (now_ms < c->gone_ms)
+		number = c->number;
+	for (unsigned i = 0; i < COPIES_MAX; i++) {
+		struct copy *k = &c->copy[i];
+		bool owes_nothing;
+
+		if (k->state == COPY_NONE)
+			continue;
+		number = c->number;
+		owes_nothing = k->have == k->sent;
+		append_copy(c, k, type, data);
+		if (owes_nothing)
+			set_mark(k, now_ms);
+		k->before = k->sent - c->number;
+	}
+	pthread_mutex_unlock(&c->lock);
+	evbuffer_drain(data, evbuffer_get_length(data));
+	return number;
+}
+
+void
+copies_lose(struct copies *c)
+{
+	pthread_mutex_lock(&c->lock);
+	for (unsigned i = 0; i < COPIES_MAX; i++)
+		c->copy[i].lost = true;
+	pthread_mutex_unlock(&c->lock);
+}
+
+void
+copies_put_to(struct copies *c, unsigned i, enum link_type type, struct evbuffer *data)
+{
+	struct copy *k = &c->copy[i];
+
+	pthread_mutex_lock(&c->lock);
+	if (k->state == COPY_FILLING && k->whole == 0) {
+		append(c, k, type, data);
+		k->before = k->sent - c->number;
+		if (type == LINK_WHOLE)
+			k->whole = k->sent;
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+void
+copies_put_file(struct copies *c, enum link_file which, const uint8_t *bytes, size_t n,
+    void (*free_bytes)(const uint8_t *bytes, size_t n))
+{
+	struct file was;
+
+	pthread_mutex_lock(&c->lock);
+	was = c->file[which];
+	c->file[which] = (struct file){ was.number + 1, bytes, n, free_bytes };
+	pthread_mutex_unlock(&c->lock);
+	let_go(&was);
+}
+
+/* The next file of which not all has been sent, or LINK_FILES. */
+static unsigned
+next_file(const struct copies *c, const struct copy *k)
+{
+	unsigned w = 0;
+
+	while (w < LINK_FILES &&
+	    (k->file[w].number == c->file[w].number && k->file[w].at == c->file[w].n))
+		w++;
+	return w;
+}
+
+bool
+copies_send_part(struct copies *c, unsigned i, struct evbuffer *out)
+{
+	struct evbuffer *data = evbuffer_new();
+	struct copy *k = &c->copy[i];
+	struct link_part p = { 0 };
+	unsigned w;
+
+	pthread_mutex_lock(&c->lock);
+	w = k->whole != 0 && !k->lost && data != NULL ? next_file(c, k) : LINK_FILES;
+	if (w < LINK_FILES) {
+		const struct file *f = &c->file[w];
+
+		if (k->file[w].number != f->number)
+			k->file[w].at = 0;
+		k->file[w].number = f->number;
+		p = (struct link_part){ (enum link_file)w, f->number, k->file[w].at, f->n,
+			f->n - k->file[w].at, f->n > 0 ? f->bytes + k->file[w].at : NULL };
+		if (p.n > LINK_PART_BYTES)
+			p.n = LINK_PART_BYTES;
+		k->file[w].at += p.n;
+		k->lost = !link_add_part(data, &p) || !link_put(out, LINK_PART, c->term, 0, data);
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (data != NULL)
+		evbuffer_free(data);
+	return w < LINK_FILES;
+}
+
+/* ------------------------------------------------------------------- in sync? */
+
+/* It did not acknowledge in time.  Called with the lock. */
+static void
+look_for_late(struct copy *k, int64_t now_ms)
+{
+	if (k->state != COPY_IN_SYNC || k->have == k->sent ||
+	    now_ms - k->owes_ms < COPIES_ANSWER_MS)
+		return;
+	k->state = COPY_BEHIND;
+	k->n_behind++;
+}
+
+/* Changes may be older than its log: those were in what it got first. */
+static bool
+has_change(const struct copy *k, uint64_t number)
+{
+	return (int64_t)(k->have - k->before) >= (int64_t)number;
+}
+
+/* Is an answer to wait for it? */
+static bool
+is_waited_for(const struct copy *k, int64_t now_ms)
+{
+	return k->state == COPY_IN_SYNC || now_ms < k->lease_ms;
+}
+
+bool
+copies_have(struct copies *c, uint64_t number, int64_t now_ms)
+{
+	bool have;
+
+	pthread_mutex_lock(&c->lock);
+	have = now_ms >= c->gone_ms;
+	for (unsigned i = 0; i < COPIES_MAX; i++) {
+		struct copy *k = &c->copy[i];
+
+		look_for_late(k, now_ms);
+		if (is_waited_for(k, now_ms) && !has_change(k, number))
+			have = false;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return have;
+}
+
+/* It is in sync when it has all, or all that there was so short a while ago. */
+static void
+note_have(struct copy *k, uint64_t seq, int64_t now_ms)
+{
+	if (seq == k->have)
+		return;
+	k->have = seq;
+	if (k->whole != 0 && seq >= k->whole &&
+	    (seq == k->sent || (seq >= k->mark && now_ms - k->owes_ms < COPIES_ANSWER_MS)))
+		k->state = COPY_IN_SYNC;
+	if (seq >= k->mark)
+		set_mark(k, now_ms);
+	if (seq == k->sent)
+		k->n_bytes = 0;
+}
+
+int
+copies_on_have(struct copies *c, unsigned i, uint64_t seq, int64_t stamp_ms, int64_t now_ms,
+    struct fm_error *err)
+{
+	struct copy *k = &c->copy[i];
+	int rc = 0;
+
+	pthread_mutex_lock(&c->lock);
+	if (seq > k->sent || seq < k->have) {
+		rc = fm_fail(err, FM_E_SYSTEM, "it says that it has frame %ju of %ju",
+		    (uintmax_t)seq, (uintmax_t)k->sent);
+	} else {
+		k->stamp_ms = stamp_ms;
+		note_have(k, seq, now_ms);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return rc;
+}
+
+/* ------------------------------------------------------------------- the loop */
+
+void
+copies_rule(struct copies *c, uint64_t term)
+{
+	pthread_mutex_lock(&c->lock);
+	c->term = term;
+	pthread_mutex_unlock(&c->lock);
+}
+
+uint64_t
+copies_term(const struct copies *c)
+{
+	return c->term;
+}
+
+unsigned
+copies_begin(struct copies *c)
+{
+	struct evbuffer *out = evbuffer_new(), *none = evbuffer_new();
+	unsigned i = 0;
+
+	pthread_mutex_lock(&c->lock);
+	while (i < COPIES_MAX && c->copy[i].state != COPY_NONE)
+		i++;
+	if (out == NULL || none == NULL)
+		i = COPIES_MAX;
+	if (i < COPIES_MAX) {
+		c->copy[i] = (struct copy){ .state = COPY_FILLING, .out = out };
+		append(c, &c->copy[i], LINK_WELCOME, none);
+		out = NULL;
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (out != NULL)
+		evbuffer_free(out);
+	if (none != NULL)
+		evbuffer_free(none);
+	return i;
+}
+
+void
+copies_end(struct copies *c, unsigned i, bool said)
+{
+	struct copy *k = &c->copy[i];
+
+	pthread_mutex_lock(&c->lock);
+	if (k->out != NULL)
+		evbuffer_free(k->out);
+	/* another may have its place before its lease is over, and acknowledges nothing for it */
+	if (!said && k->lease_ms > c->gone_ms)
+		c->gone_ms = k->lease_ms;
+	*k = (struct copy){ 0 };
+	pthread_mutex_unlock(&c->lock);
+}
+
+bool
+copies_send(struct copies *c, unsigned i, struct evbuffer *out)
+{
+	struct copy *k = &c->copy[i];
+	bool ok;
+
+	pthread_mutex_lock(&c->lock);
+	ok = !k->lost && k->out != NULL && evbuffer_add_buffer(out, k->out) == 0;
+	pthread_mutex_unlock(&c->lock);
+	return ok;
+}
+
+void
+copies_alive(struct copies *c, unsigned i, struct evbuffer *out, int64_t now_ms)
+{
+	struct copy *k = &c->copy[i];
+	struct evbuffer *data = evbuffer_new();
+	struct link_stamp s;
+
+	pthread_mutex_lock(&c->lock);
+	look_for_late(k, now_ms);
+	s = (struct link_stamp){ k->state == COPY_IN_SYNC, k->stamp_ms };
+	if (data != NULL && link_add_stamp(data, &s) &&
+	    link_put(out, LINK_ALIVE, c->term, 0, data) && s.in_sync)
+		k->lease_ms = now_ms + LINK_LEASE_MS;
+	pthread_mutex_unlock(&c->lock);
+	if (data != NULL)
+		evbuffer_free(data);
+}
+
+int64_t
+copies_tick(struct copies *c, int64_t now_ms)
+{
+	int64_t due;
+
+	pthread_mutex_lock(&c->lock);
+	due = now_ms < c->gone_ms ? c->gone_ms : INT64_MAX;
+	for (unsigned i = 0; i < COPIES_MAX; i++) {
+		struct copy *k = &c->copy[i];
+
+		look_for_late(k, now_ms);
+		if (k->state == COPY_IN_SYNC && k->have < k->sent &&
+		    k->owes_ms + COPIES_ANSWER_MS < due)
+			due = k->owes_ms + COPIES_ANSWER_MS;
+		if (k->state != COPY_IN_SYNC && now_ms < k->lease_ms && k->lease_ms < due)
+			due = k->lease_ms;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return due;
+}
+
+void
+copies_status(struct copies *c, unsigned i, struct copy_status *out)
+{
+	const struct copy *k = &c->copy[i];
+
+	pthread_mutex_lock(&c->lock);
+	*out = (struct copy_status){ k->state, k->sent, k->have,
+		k->state != COPY_NONE && next_file(c, k) < LINK_FILES, k->n_behind };
+	pthread_mutex_unlock(&c->lock);
+}

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/standby/giving.c - the copies that standbys get of us, over copy_socket.
+ *
+ * The loop owns the sockets; the SA's thread puts records into the logs and wakes the loop.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/ctl/ctl.h"
+#include "core/registry/saver.h"
+#include "core/server/server.h"
+#include "core/standby/internal.h"
+#include "core/sweep/sweep.h"
+
+#define PART_BELOW (64u << 10) /* bytes that wait to be sent, for another part of a file */
+#define BEGIN_MS 2000	       /* for a better SM to begin its copy */
+#define HELLO_MS 5000	       /* to say it */
+#define BACKLOG 8
+
+/* -------------------------------------------------------------------- files */
+
+static void
+unmap(const uint8_t *bytes, size_t n)
+{
+	if (n > 0)
+		munmap((void *)(uintptr_t)bytes, n);
+}
+
+/* What is written anew is a new file, so that this one stays as it is. */
+static const uint8_t *
+map_file(const char *path, size_t *n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *at;
+
+	*n = 0;
+	if (fd < 0)
+		return NULL;
+	at = fstat(fd, &st) == 0 && st.st_size > 0
+	    ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
+	    : MAP_FAILED;
+	close(fd);
+	if (at == MAP_FAILED)
+		return NULL;
+	*n = (size_t)st.st_size;
+	return at;
+}
+
+/* Those that have been written since go to standbys. */
+static void
+put_files(struct copying *c)
+{
+	for (unsigned w = 0; w < LINK_FILES; w++) {
+		struct watched *f = &c->file[w];
+		struct stat st = { 0 };
+		const uint8_t *bytes;
+		size_t n;
+
+		if (stat(f->path, &st) != 0)
+			st = (struct stat){ 0 };
+		if (f->seen && st.st_ino == f->inode && st.st_size == f->size &&
+		    st.st_mtim.tv_sec == f->changed.tv_sec &&
+		    st.st_mtim.tv_nsec == f->changed.tv_nsec)
+			continue;
+		f->seen = true;
+		f->inode = st.st_ino;
+		f->size = st.st_size;
+		f->changed = st.st_mtim;
+		bytes = map_file(f->path, &n);
+		copies_put_file(c->g.copies, (enum link_file)w, bytes, n, unmap);
+	}
+}
+
+/* --------------------------------------------------------------------- logs */
+
+static void
+drop_standby(struct standby *s, bool said, const char *why)
+{
+	if (s->place != NOBODY) {
+		copies_end(s->c->g.copies, s->place, said);
+		fm_log(said || !s->c->g.rules ? FM_LOG_INFO : FM_LOG_WARN, "ha",
+		    "the standby 0x%016" PRIx64 " has no copy any more: %s", s->guid, why);
+	}
+	bufferevent_free(s->io);
+	s->io = NULL;
+	s->place = NOBODY;
+}
+
+/* What is in its log, and a part of a file while nothing else is to be sent. */
+static void
+feed_standby(struct standby *s)
+{
+	struct evbuffer *out = bufferevent_get_output(s->io);
+
+	if (s->place == NOBODY)
+		return;
+	if (!copies_send(s->c->g.copies, s->place, out)) {
+		drop_standby(s, false, "it does not keep up with what changes");
+		return;
+	}
+	while (evbuffer_get_length(out) < PART_BELOW &&
+	    copies_send_part(s->c->g.copies, s->place, out))
+		;
+}
+
+static void
+feed_all(struct copying *c)
+{
+	for (unsigned i = 0; i < STANDBYS_MAX; i++)
+		if (c->g.standby[i].io != NULL)
+			feed_standby(&c->g.standby[i]);
+}
+
+static void
+on_wake(evutil_socket_t fd, short what, void *arg)
+{
+	uint64_t n;
+
+	if (read(fd, &n, sizeof(n)) > 0)
+		feed_all(arg);
+}
+
+static void
+put(struct copying *c, enum link_type type, struct evbuffer *data)
+{
+	copies_put(c->g.copies, type, data, standby_now_ms());
+}
+
+/* LIDs and marks that have changed since they were put. */
+static void
+put_store(struct copying *c)
+{
+	const struct store *s = c->p.store;
+	struct link_marks m = { store_mark(s), store_m_key(s), store_untold(s) };
+	struct evbuffer *data = evbuffer_new();
+
+	if (data == NULL)
+		return;
+	if (c->g.n_lid_changes != store_n_lid_changes(s) &&
+	    link_add_lids(data, store_lids(s), store_n_lids(s))) {
+		c->g.n_lid_changes = store_n_lid_changes(s);
+		put(c, LINK_LIDS, data);
+	}
+	evbuffer_drain(data, evbuffer_get_length(data));
+	if ((m.mark != c->g.marks.mark || m.m_key != c->g.marks.m_key ||
+		m.untold != c->g.marks.untold) &&
+	    link_add_marks(data, &m)) {
+		c->g.marks = m;
+		put(c, LINK_MARKS, data);
+	}
+	evbuffer_free(data);
+}
+
+/* By the SA's thread. */
+static uint64_t
+put_records(void *arg, const struct store_record *r, uint32_t n, bool anew)
+{
+	struct copying *c = arg;
+	struct evbuffer *data = evbuffer_new();
+	uint64_t number = 0, one = 1;
+
+	if (data != NULL && link_add_records(data, r, n, anew))
+		number = copies_put(c->g.copies, LINK_RECORDS, data, standby_now_ms());
+	else
+		copies_lose(c->g.copies);
+	if (data != NULL)
+		evbuffer_free(data);
+	if (number != 0 && write(c->g.wake_fd, &one, sizeof(one)) < 0)
+		log_err("ha", "the log is not woken: %s", strerror(errno));
+	return number;
+}
+
+static bool
+have_records(void *arg, uint64_t number)
+{
+	struct copying *c = arg;
+
+	return copies_have(c->g.copies, number, standby_now_ms());
+}
+
+/* Everything that is registered, for one standby.  Where the SA runs. */
+struct fill_job {
+	struct copying *c;
+	unsigned place;
+};
+
+static void
+fill(void *arg, struct sa *sa)
+{
+	struct fill_job *j = arg;
+	struct registry_batch *b = NULL;
+	struct store_record *records = NULL;
+	struct evbuffer *data = evbuffer_new();
+	struct fm_error err = { 0 };
+	uint64_t one = 1;
+	uint32_t n;
+	bool anew;
+
+	if (registry_copy(
+		sa_registry(sa), j->c->p.clock_ms(j->c->p.arg), (int64_t)time(NULL), &b, &err) == 0)
+		records = registry_batch_records(b, &n, &anew);
+	if (data != NULL && records != NULL && link_add_records(data, records, n, anew)) {
+		copies_put_to(j->c->g.copies, j->place, LINK_RECORDS, data);
+		copies_put_to(j->c->g.copies, j->place, LINK_WHOLE, data);
+	} else {
+		copies_lose(j->c->g.copies);
+	}
+	free(records);
+	registry_batch_free(b);
+	if (data != NULL)
+		evbuffer_free(data);
+	if (write(j->c->g.wake_fd, &one, sizeof(one)) < 0)
+		log_err("ha", "the log is not woken: %s", strerror(errno));
+	free(j);
+}
+
+static int
+begin_copy(struct standby *s, struct fm_error *err)
+{
+	struct copying *c = s->c;
+	const struct store *store = c->p.store;
+	struct link_marks m = { store_mark(store), store_m_key(store), store_untold(store) };
+	struct evbuffer *lids = evbuffer_new(), *marks = evbuffer_new();
+	struct fill_job *j = malloc(sizeof(*j));
+	bool ok = j != NULL && lids != NULL && marks != NULL &&
+	    link_add_lids(lids, store_lids(store), store_n_lids(store)) &&
+	    link_add_marks(marks, &m);
+
+	s->place = ok ? copies_begin(c->g.copies) : NOBODY;
+	if (s->place != NOBODY) {
+		copies_put_to(c->g.copies, s->place, LINK_LIDS, lids);
+		copies_put_to(c->g.copies, s->place, LINK_MARKS, marks);
+		*j = (struct fill_job){ c, s->place };
+		ok = sa_server_post(c->p.sa, fill, j, err) == 0;
+	}
+	if (lids != NULL)
+		evbuffer_free(lids);
+	if (marks != NULL)
+		evbuffer_free(marks);
+	if (s->place == NOBODY || !ok)
+		free(j);
+	if (s->place == NOBODY)
+		return fm_fail(err, FM_E_RESOURCE,
+		    ok ? "it has as many standbys with a copy as it may have" : "out of memory");
+	return ok ? 0 : FM_E_RESOURCE;
+}
+
+/* What must be equal. */
+static int
+compare_conf(const struct copying *c, const struct link_hello *h, struct fm_error *err)
+{
+	uint64_t own[LINK_GROUPS];
+
+	standby_hash_conf(*c->p.conf, own);
+	for (unsigned g = 0; g < LINK_GROUPS; g++)
+		if (own[g] != h->hash[g])
+			return fm_fail(err, FM_E_CONFIG,
+			    "the two SMs do not have the same %s: make their configurations equal",
+			    link_group_name((enum link_group)g));
+	return 0;
+}
+
+static int
+on_hello(struct standby *s, const struct link_frame *f, struct fm_error *err)
+{
+	struct copying *c = s->c;
+	struct link_hello h;
+	int rc = link_read_hello(f, &h, err);
+
+	if (rc != 0)
+		return rc;
+	s->guid = h.guid;
+	if (!c->g.rules)
+		return fm_fail(err, FM_E_SYSTEM, "this SM is not master");
+	if ((rc = compare_conf(c, &h, err)) != 0)
+		return rc;
+	if (h.term > c->term)
+		return fm_fail(err, FM_E_SYSTEM,
+		    "it has seen a master of a later term than this one: compare the clocks of "
+		    "the two hosts");
+	if ((rc = begin_copy(s, err)) == 0)
+		log_notice("ha", "the standby 0x%016" PRIx64 " begins a copy", h.guid);
+	return rc;
+}
+
+/* A frame of a standby.  Not 0: it is refused with this sentence; FM_E_CANCELLED: it has left. */
+static int
+take_from_standby(struct standby *s, const struct link_frame *f, struct fm_error *err)
+{
+	struct link_stamp stamp;
+	char text[200];
+	int rc;
+
+	if (f->type == LINK_BYE) {
+		link_read_bye(f, text, sizeof(text));
+		return fm_fail(err, FM_E_CANCELLED, "%s", text);
+	}
+	if (f->type == LINK_HELLO && s->place == NOBODY)
+		return on_hello(s, f, err);
+	if (f->type == LINK_HAVE && s->place != NOBODY) {
+		rc = link_read_stamp(f, &stamp, err);
+		return rc != 0 ? rc
+			       : copies_on_have(s->c->g.copies, s->place, f->seq, stamp.ms,
+				     standby_now_ms(), err);
+	}
+	return fm_fail(
+	    err, FM_E_SYSTEM, "a frame %s is not for a master now", link_type_name(f->type));
+}
+
+static void
+on_standby_read(struct bufferevent *io, void *arg)
+{
+	struct evbuffer *in = bufferevent_get_input(io);
+	struct standby *s = arg;
+	struct fm_error err = { 0 };
+	struct link_frame f;
+	int rc;
+
+	while ((rc = link_get(in, &f, &err)) == 1) {
+		rc = take_from_standby(s, &f, &err);
+		link_drop(in, &f);
+		if (rc != 0)
+			break;
+	}
+	if (rc == 0) {
+		feed_standby(s);
+		return;
+	}
+	if (rc == FM_E_CANCELLED) {
+		drop_standby(s, true, err.msg);
+		return;
+	}
+	fm_log(s->c->g.rules ? FM_LOG_WARN : FM_LOG_DEBUG, "ha",
+	    "the standby 0x%016" PRIx64 " gets no copy: %s", s->guid, err.msg);
+	standby_say_bye(io, err.msg);
+	if (s->place != NOBODY)
+		copies_end(s->c->g.copies, s->place, false);
+	s->place = NOBODY;
+	bufferevent_disable(io, EV_READ); /* it closes, or its time is over */
+}
+
+static void
+on_standby_write(struct bufferevent *io, void *arg)
+{
+	feed_standby(arg);
+}
+
+static void
+on_standby_event(struct bufferevent *io, short what, void *arg)
+{
+	drop_standby(arg, false, (what & BEV_EVENT_ERROR) != 0 ? strerror(errno) : "it has left");
+}
+
+static void
+on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *addr, int n, void *arg)
+{
+	struct copying *c = arg;
+	struct standby *s = NULL;
+
+	for (unsigned i = 0; i < STANDBYS_MAX && s == NULL; i++)
+		if (c->g.standby[i].io == NULL)
+			s = &c->g.standby[i];
+	if (s == NULL) {
+		close(fd);
+		return;
+	}
+	*s = (struct standby){ .c = c,
+		.io = bufferevent_socket_new(c->p.base, fd, BEV_OPT_CLOSE_ON_FREE),
+		.place = NOBODY,
+		.since_ms = standby_now_ms() };
+	if (s->io == NULL) {
+		close(fd);
+		return;
+	}
+	bufferevent_setcb(s->io, on_standby_read, on_standby_write, on_standby_event, s);
+	bufferevent_setwatermark(s->io, EV_WRITE, PART_BELOW / 2, 0);
+	bufferevent_enable(s->io, EV_READ | EV_WRITE);
+	standby_arm(c);
+}
+
+/* ------------------------------------------------------------------ handover */
+
+static enum copy_state
+state_of(struct copying *c, uint64_t guid)
+{
+	struct copy_status st;
+
+	for (unsigned i = 0; i < STANDBYS_MAX; i++) {
+		const struct standby *s = &c->g.standby[i];
+
+		if (s->io == NULL || s->place == NOBODY || s->guid != guid)
+			continue;
+		copies_status(c->g.copies, s->place, &st);
+		return st.state == COPY_IN_SYNC && st.sends_files ? COPY_FILLING : st.state;
+	}
+	return COPY_NONE;
+}
+
+/* One that takes a copy gets the subnet when it has it.  A better SM that takes none gets it all
+ * the same, once it has had time to begin. */
+int
+giving_may_have(struct copying *c, const struct ha_other *heir, bool by_order, struct fm_error *err)
+{
+	uint64_t guid = heir->info.guid;
+	enum copy_state state = state_of(c, guid);
+
+	if (c->g.listener == NULL || state == COPY_IN_SYNC)
+		return 0;
+	if (!by_order && state != COPY_FILLING && c->g.heir == guid && c->g.heir_is_due)
+		return 0;
+	if (!by_order && c->g.heir != guid) {
+		c->g.heir = guid;
+		c->g.heir_ms = standby_now_ms();
+		c->g.heir_is_due = false;
+		standby_arm(c);
+	}
+	return fm_fail(err, FM_E_CONFIG,
+	    "the standby 0x%016" PRIx64 " has no copy in sync (%s): what hosts have registered "
+	    "would be lost; fmctl ha tells more",
+	    guid, copy_state_name(state));
+}
+
+/* A better SM that was to wait need not any more. */
+static void
+follow_heir(struct copying *c)
+{
+	enum copy_state state;
+
+	if (c->g.heir == 0 || c->g.heir_is_due)
+		return;
+	state = state_of(c, c->g.heir);
+	c->g.heir_is_due = state == COPY_IN_SYNC ||
+	    (state != COPY_FILLING && standby_now_ms() - c->g.heir_ms >= BEGIN_MS);
+	if (c->g.heir_is_due)
+		sweeper_request(c->p.sweeper, SWEEP_LIGHT, "a better SM has had time for a copy");
+	else
+		standby_arm(c);
+}
+
+/* ---------------------------------------------------------------------- role */
+
+static void
+begin_rule(struct copying *c)
+{
+	int64_t wall_ms = (int64_t)time(NULL) * 1000;
+
+	c->g.rules = true;
+	c->g.heir = 0;
+	c->term = (uint64_t)wall_ms > c->term ? (uint64_t)wall_ms : c->term + 1;
+	copies_rule(c->g.copies, c->term);
+	put_files(c);
+}
+
+static void
+end_rule(struct copying *c)
+{
+	c->g.rules = false;
+	for (unsigned i = 0; i < STANDBYS_MAX; i++)
+		if (c->g.standby[i].io != NULL) {
+			standby_say_bye(c->g.standby[i].io, "this SM is not master any more");
+			drop_standby(&c->g.standby[i], false, "this SM is not master any more");
+		}
+}
+
+void
+giving_follow(struct copying *c)
+{
+	bool rules = c->p.ha->state == WIRE_SM_MASTER;
+
+	if (c->g.listener == NULL)
+		return;
+	if (rules && !c->g.rules)
+		begin_rule(c);
+	else if (!rules && c->g.rules)
+		end_rule(c);
+	if (c->g.rules)
+		put_store(c);
+	feed_all(c);
+	if (c->g.rules)
+		follow_heir(c);
+}
+
+void
+giving_alive(struct copying *c)
+{
+	int64_t now = standby_now_ms();
+
+	if (c->g.rules)
+		put_files(c);
+	for (unsigned i = 0; i < STANDBYS_MAX; i++) {
+		struct standby *s = &c->g.standby[i];
+
+		if (s->io == NULL)
+			continue;
+		standby_arm(c);
+		if (s->place != NOBODY)
+			copies_alive(c->g.copies, s->place, bufferevent_get_output(s->io), now);
+		else if (now - s->since_ms > HELLO_MS)
+			drop_standby(s, true, "it does not say HELLO");
+	}
+}
+
+/* --------------------------------------------------------------- open, close */
+
+static void
+keep_copy(void *arg, struct sa *sa)
+{
+	struct copying *c = arg;
+	struct saver_copy copy = { put_records, have_records, c };
+
+	sa_copy(sa, &copy);
+}
+
+int
+giving_open(struct copying *c, const char *path, struct fm_error *err)
+{
+	int fd, rc = ctl_bind("copy_socket", path, &fd, err);
+
+	if (rc != 0)
+		return rc;
+	snprintf(c->g.socket, sizeof(c->g.socket), "%s", path);
+	c->g.copies = copies_new();
+	c->g.listener = evconnlistener_new(
+	    c->p.base, on_accept, c, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG, fd);
+	c->g.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	c->g.ev_wake = c->g.wake_fd < 0
+	    ? NULL
+	    : event_new(c->p.base, c->g.wake_fd, EV_READ | EV_PERSIST, on_wake, c);
+	if (c->g.copies == NULL || c->g.listener == NULL || c->g.ev_wake == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "copy_socket %s: out of memory", path);
+	event_add(c->g.ev_wake, NULL);
+	return sa_server_post(c->p.sa, keep_copy, c, err);
+}
+
+void
+giving_close(struct copying *c)
+{
+	for (unsigned i = 0; i < STANDBYS_MAX; i++)
+		if (c->g.standby[i].io != NULL)
+			drop_standby(&c->g.standby[i], true, "fmd stops");
+	if (c->g.listener != NULL) {
+		evconnlistener_free(c->g.listener);
+		unlink(c->g.socket);
+	}
+	if (c->g.ev_wake != NULL)
+		event_free(c->g.ev_wake);
+	if (c->g.wake_fd >= 0)
+		close(c->g.wake_fd);
+	copies_free(c->g.copies);
+}
+
+void
+giving_add_json(struct copying *c, json_t *status)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < STANDBYS_MAX; i++) {
+		const struct standby *s = &c->g.standby[i];
+		struct copy_status st;
+		char guid[24];
+
+		if (s->io == NULL || s->place == NOBODY)
+			continue;
+		copies_status(c->g.copies, s->place, &st);
+		snprintf(guid, sizeof(guid), "0x%016" PRIx64, s->guid);
+		json_array_append_new(list,
+		    json_pack("{s:s, s:s, s:I, s:I, s:b, s:i}", "guid", guid, "state",
+			copy_state_name(st.state), "sent", (json_int_t)st.sent, "have",
+			(json_int_t)st.have, "sends_files", (int)st.sends_files, "times_behind",
+			(int)st.n_behind));
+	}
+	json_object_set_new(status, "standbys", list);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/standby/internal.h - what the two sides of a copy share.  Each calls only those above it:
+ *
+ *	link.c		frames and their data
+ *	copies.c	the master's log to each standby
+ *	mirror.c	the standby's copy
+ *	sides.c		what both sides need: what must be equal, BYE
+ *	giving.c	the master's sockets
+ *	taking.c	the standby's socket, and the take-over
+ *	copying.c	which of the two we are
+ */
+#ifndef CORE_STANDBY_INTERNAL_H
+#define CORE_STANDBY_INTERNAL_H
+
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/listener.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+
+#include "core/conf/conf.h"
+#include "core/ha/ha.h"
+#include "core/standby/copies.h"
+#include "core/standby/copying.h"
+#include "core/standby/mirror.h"
+#include "lib/log.h"
+
+#define STANDBYS_MAX 8	  /* connected, with those that have not said HELLO */
+#define NOBODY COPIES_MAX /* a place in copies */
+#define SOCKET_PATH_MAX sizeof(((struct sockaddr_un *)0)->sun_path)
+
+/* A standby at our socket. */
+struct standby {
+	struct copying *c;
+	struct bufferevent *io; /* NULL: nobody */
+	unsigned place;		/* in copies; NOBODY: it has not said HELLO */
+	uint64_t guid;
+	int64_t since_ms;
+};
+
+/* A file that is copied, as it was last seen. */
+struct watched {
+	char path[4096];
+	struct timespec changed;
+	ino_t inode;
+	off_t size;
+	bool seen;
+};
+
+/* As master. */
+struct giving {
+	bool rules;
+	struct copies *copies;
+	struct evconnlistener *listener; /* NULL: nobody gets a copy */
+	char socket[SOCKET_PATH_MAX];
+	struct standby standby[STANDBYS_MAX];
+	int wake_fd; /* another thread has put a change */
+	struct event *ev_wake;
+	uint64_t n_lid_changes;
+	struct link_marks marks; /* as they were put last */
+	uint64_t heir;		 /* a better SM that is to wait for its copy; 0: none */
+	int64_t heir_ms;	 /* since then */
+	bool heir_is_due;	 /* it has it, or has had its time */
+};
+
+/* As standby. */
+struct taking {
+	struct bufferevent *io; /* to the master; NULL: none */
+	struct mirror *mirror;
+	size_t next; /* of copy_from */
+	char from[SOCKET_PATH_MAX];
+	int64_t again_ms; /* connect not before */
+	int64_t heard_ms; /* of the master's log */
+	bool was_in_sync; /* when we were last seen to stand by */
+	char why[256];	  /* there is no copy; "": there is */
+	struct fm_log_bucket bucket;
+};
+
+struct copying {
+	struct copying_parts p;
+	struct watched file[LINK_FILES];
+	struct event *ev_alive;
+	uint64_t term; /* the highest that was seen, or ours */
+	struct giving g;
+	struct taking t;
+};
+
+static inline int64_t
+standby_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* copying_follow() is called in LINK_ALIVE_MS. */
+static inline void
+standby_arm(struct copying *c)
+{
+	struct timeval tv = { .tv_usec = LINK_ALIVE_MS * 1000 };
+
+	if (!evtimer_pending(c->ev_alive, NULL))
+		event_add(c->ev_alive, &tv);
+}
+
+/* sides.c */
+/* BYE with the sentence, at once as far as the socket takes it: then it may be closed. */
+void standby_say_bye(struct bufferevent *io, const char *why);
+/* What must be equal, by group. */
+void standby_hash_conf(const struct conf *c, uint64_t hash[LINK_GROUPS]);
+
+/* giving.c */
+int giving_open(struct copying *c, const char *path, struct fm_error *err);
+void giving_close(struct copying *c);
+/* The loop comes by. */
+void giving_follow(struct copying *c);
+/* LINK_ALIVE_MS are over. */
+void giving_alive(struct copying *c);
+/* As of struct sweep_parts. */
+int giving_may_have(
+    struct copying *c, const struct ha_other *heir, bool by_order, struct fm_error *err);
+void giving_add_json(struct copying *c, json_t *status);
+
+/* taking.c */
+void taking_close(struct copying *c);
+void taking_follow(struct copying *c);
+/* We rule from now on. */
+void taking_take_over(struct copying *c);
+void taking_add_json(struct copying *c, json_t *status);
+
+#endif

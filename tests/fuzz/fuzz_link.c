@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Any bytes as what a master sends, or a standby: each frame is read as data of every type, and a
+ * mirror takes it up to the first that is refused.  Nothing costs much more memory than it is long.
+ *
+ * The first byte says in pieces of how many bytes the others come, and whether term and number of
+ * each frame are mended, so that a mirror looks at its data.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/standby/mirror.h"
+#include "tests/fuzz/fuzz.h"
+
+#define MENDED 0x80
+#define PIECE 0x7f
+#define OF_EACH_BYTE 64	  /* bytes of memory at most, */
+#define OF_ALL (1u << 20) /* besides this */
+
+static char dir[64], path[LINK_FILES][96];
+static struct store *store;
+
+/* 0 where no sanitizer counts. */
+__attribute__((weak)) size_t __sanitizer_get_current_allocated_bytes(void);
+
+static size_t
+allocated(void)
+{
+	return __sanitizer_get_current_allocated_bytes != NULL
+	    ? __sanitizer_get_current_allocated_bytes()
+	    : 0;
+}
+
+static void
+leave(void)
+{
+	struct dirent *d;
+	char name[512];
+	DIR *list;
+
+	store_close(store);
+	list = opendir(dir);
+	while (list != NULL && (d = readdir(list)) != NULL) {
+		snprintf(name, sizeof(name), "%s/%s", dir, d->d_name);
+		if (d->d_name[0] != '.')
+			unlink(name);
+	}
+	if (list != NULL)
+		closedir(list);
+	rmdir(dir);
+}
+
+static void
+begin(void)
+{
+	struct fm_error err;
+
+	if (store != NULL)
+		return;
+	snprintf(dir, sizeof(dir), "%s/fmd-fuzz-link-XXXXXX",
+	    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+	must(mkdtemp(dir) != NULL);
+	must(store_open(dir, &store, &err) == 0 && atexit(leave) == 0);
+	for (unsigned i = 0; i < LINK_FILES; i++)
+		snprintf(path[i], sizeof(path[i]), "%s/file%u", dir, i);
+}
+
+/* What all of them make of the same data. */
+static void
+read_as_each(const struct link_frame *f)
+{
+	struct link_hello hello;
+	struct link_marks marks;
+	struct link_records records;
+	struct link_lids lids;
+	struct link_part part;
+	struct fm_error err;
+	char text[80];
+
+	if (link_read_hello(f, &hello, &err) == 0)
+		must(hello.version == LINK_VERSION);
+	link_read_marks(f, &marks, &err);
+	if (link_read_records(f, &records, &err) == 0)
+		for (uint32_t i = 0; i < records.n; i++)
+			must(records.item[i].n_key - 1 < STORE_KEY_MAX);
+	if (link_read_lids(f, &lids, &err) == 0)
+		must(lids.n == f->n / 11);
+	if (link_read_part(f, &part, &err) == 0)
+		must(part.which < LINK_FILES && part.at + part.n <= part.n_all);
+	link_read_bye(f, text, sizeof(text));
+	must(strlen(text) < sizeof(text));
+	free(records.item);
+	free(lids.item);
+}
+
+/* False: nothing more is taken. */
+static bool
+take(struct mirror *m, struct link_frame *f, bool mended)
+{
+	bool counts = f->type != LINK_ALIVE && f->type != LINK_PART;
+	uint64_t was = mirror_seq(m);
+	struct fm_error err = { 0 };
+
+	read_as_each(f);
+	if (mended) {
+		f->term = was == 0 ? f->term : mirror_term(m);
+		f->seq = was + 1;
+	}
+	if (mirror_take(m, f, 1000, &err) != 0) {
+		must(err.msg[0] != '\0' && mirror_seq(m) == was);
+		return false;
+	}
+	must(mirror_seq(m) == was + counts);
+	must(!mirror_in_sync(m, 1000) || mirror_is_whole(m));
+	return true;
+}
+
+static void
+feed(struct mirror *m, struct evbuffer *in, const uint8_t *data, size_t size)
+{
+	size_t piece = 1 + (data[0] & PIECE) * 8u, before = allocated(), all = size;
+	bool mended = (data[0] & MENDED) != 0, goes_on = true;
+
+	for (data++, size--; size > 0 && goes_on;) {
+		size_t n = piece < size ? piece : size;
+		struct fm_error err = { 0 };
+		struct link_frame f;
+		int rc = 0;
+
+		evbuffer_add(in, data, n);
+		data += n;
+		size -= n;
+		while (goes_on && (rc = link_get(in, &f, &err)) == 1) {
+			goes_on = take(m, &f, mended);
+			link_drop(in, &f);
+		}
+		must(rc >= 0 || err.msg[0] != '\0');
+		goes_on = goes_on && rc >= 0;
+		must(allocated() <= before + OF_ALL + all * OF_EACH_BYTE);
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *paths[LINK_FILES];
+	struct fm_error err = { 0 };
+	struct evbuffer *in;
+	struct mirror *m = NULL;
+
+	fuzz_be_quiet();
+	begin();
+	if (size == 0)
+		return 0;
+	for (unsigned i = 0; i < LINK_FILES; i++)
+		paths[i] = path[i];
+	must((in = evbuffer_new()) != NULL && mirror_new(store, paths, &m, &err) == 0);
+	feed(m, in, data, size);
+	must(mirror_settle(m, &err) == 0);
+	mirror_free(m);
+	evbuffer_free(in);
+	return 0;
+}
