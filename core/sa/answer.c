@@ -76,11 +76,13 @@ hold(struct sa *sa, const struct mad_addr *to)
 }
 
 void
-sa_send_held(struct sa *sa)
+sa_send_held(struct sa *sa, bool rules)
 {
 	bool dirty = sa->held.n > 0 && registry_is_dirty(sa->registry);
 	size_t n = 0;
 
+	if (!rules)
+		sa->held.n = 0;
 	for (size_t i = 0; i < sa->held.n; i++) {
 		struct sa_held_answer *h = &sa->held.item[i];
 

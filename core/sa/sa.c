@@ -511,6 +511,7 @@ sa_tick(struct sa *sa, int64_t now_ms)
 {
 	struct sa_view *view;
 	int64_t a, b, c = INT64_MAX;
+	bool rules;
 
 	if (sa->registry == NULL)
 		return INT64_MAX;
@@ -519,11 +520,12 @@ sa_tick(struct sa *sa, int64_t now_ms)
 	b = notices_tick(sa->notices, now_ms);
 	notices_look(sa->notices, verified(view), now_ms);
 	pass_events_on(sa, verified(view), now_ms);
+	rules = view != NULL;
 	sa_view_put(view);
 	sa->counts.told = *notices_counts(sa->notices);
 	if (sa->saver != NULL) {
 		c = saver_tick(sa->saver, now_ms);
-		sa_send_held(sa);
+		sa_send_held(sa, rules);
 	}
 	a = a < b ? a : b;
 	return a < c ? a : c;

@@ -51,8 +51,9 @@ bool sa_make_room(struct sa *sa, size_t n_bytes);
 /* IBA 15.4.1: what was asked, with the status. */
 void sa_send_status(struct sa *sa, const struct mad_addr *to, const struct sa_header *asked,
     const uint8_t *bytes, size_t n_bytes, uint16_t status);
-/* Those of the answers that are held that may leave by now. */
-void sa_send_held(struct sa *sa);
+/* Those of the answers that are held that may leave by now.  rules: else none does, and all are
+ * forgotten: who asked asks another. */
+void sa_send_held(struct sa *sa, bool rules);
 void sa_send_records(struct sa *sa, const struct sa_query *q);
 
 #endif

@@ -19,6 +19,8 @@
 
 #include "core/sms/internal.h"
 
+#define LOG_STILL_MS 250 /* a log that is silent for so long, and two polls, are our death */
+
 bool
 sms_has_link(const struct sweeper *s)
 {
@@ -190,6 +192,29 @@ ask_all_in_doubt(struct sweeper *s)
 	}
 }
 
+bool
+sms_doubts(const struct sweeper *s)
+{
+	return s->sm->doubts || s->sm->anew != NULL;
+}
+
+void
+sms_gives_log(struct sweeper *s, bool gives)
+{
+	s->sm->gives_log = gives;
+}
+
+/* For so long at least a standby waits before it takes over. */
+static int64_t
+standby_waits_ms(const struct sweeper *s)
+{
+	int64_t polls_ms = s->set.sm.polling_timeout_ms * s->set.sm.polling_retries;
+
+	if (s->sm->gives_log)
+		return LOG_STILL_MS;
+	return polls_ms > 2 * s->set.own_port_ms ? polls_ms : 2 * s->set.own_port_ms + 1;
+}
+
 void
 sms_awake(struct sweeper *s)
 {
@@ -198,10 +223,9 @@ sms_awake(struct sweeper *s)
 
 	s->sm->turn_ms = now;
 	if (is_first || s->sm->doubts || s->p.ha->state != WIRE_SM_MASTER ||
-	    s->set.own_port_ms == 0 || still_ms <= 2 * s->set.own_port_ms ||
-	    still_ms < s->set.sm.polling_timeout_ms * s->set.sm.polling_retries)
+	    s->set.own_port_ms == 0 || still_ms < standby_waits_ms(s))
 		return;
-	log_warn("ha",
+	fm_log(s->sm->gives_log ? FM_LOG_INFO : FM_LOG_WARN, "ha",
 	    "fmd stood still for %" PRId64
 	    " ms, in which a standby may have taken over: nothing is sent before that is known",
 	    still_ms);

@@ -18,6 +18,11 @@ void sms_step(struct sweeper *s);
 /* The loop comes by, before it sends anything.  A master that stood still for longer than a standby
  * waits asks who rules, and holds all else till that is known. */
 void sms_awake(struct sweeper *s);
+/* That the loop stood still, or what our own port says, leaves it open whether we still rule. */
+bool sms_doubts(const struct sweeper *s);
+/* Standbys have our log, by which they see within half a second that we are gone.  Call
+ * sms_awake() each LINK_ALIVE_MS then. */
+void sms_gives_log(struct sweeper *s, bool gives);
 /* The master's log (core/standby/link.h) is silent, or has closed, or goes on.  While it is silent
  * two polls that are not answered are enough, and there is one each 100 ms. */
 void sms_note_log(struct sweeper *s, bool is_silent);

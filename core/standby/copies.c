@@ -37,7 +37,8 @@ struct file {
 struct copies {
 	pthread_mutex_t lock;
 	uint64_t term, number;
-	int64_t gone_ms; /* till then one that is gone may believe that it is in sync */
+	int64_t ruling_ms; /* that we rule was said last */
+	int64_t gone_ms;   /* till then one that is gone may believe that it is in sync */
 	struct file file[LINK_FILES];
 	struct copy copy[COPIES_MAX];
 };
@@ -78,6 +79,12 @@ copies_free(struct copies *c)
 		let_go(&c->file[w]);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
+}
+
+static bool
+is_ruling(const struct copies *c, int64_t now_ms)
+{
+	return now_ms - c->ruling_ms < COPIES_RULING_MS;
 }
 
 /* ------------------------------------------------------------------------- log */
@@ -133,7 +140,7 @@ copies_put(struct copies *c, enum link_type type, struct evbuffer *data, int64_t
 
 	pthread_mutex_lock(&c->lock);
 	c->number++;
-	if (now_ms < c->gone_ms)
+	if (now_ms < c->gone_ms || !is_ruling(c, now_ms))
 		number = c->number;
 	for (unsigned i = 0; i < COPIES_MAX; i++) {
 		struct copy *k = &c->copy[i];
@@ -264,7 +271,7 @@ copies_have(struct copies *c, uint64_t number, int64_t now_ms)
 	bool have;
 
 	pthread_mutex_lock(&c->lock);
-	have = now_ms >= c->gone_ms;
+	have = now_ms >= c->gone_ms && is_ruling(c, now_ms);
 	for (unsigned i = 0; i < COPIES_MAX; i++) {
 		struct copy *k = &c->copy[i];
 
@@ -318,6 +325,14 @@ copies_rule(struct copies *c, uint64_t term)
 {
 	pthread_mutex_lock(&c->lock);
 	c->term = term;
+	pthread_mutex_unlock(&c->lock);
+}
+
+void
+copies_ruling(struct copies *c, int64_t now_ms)
+{
+	pthread_mutex_lock(&c->lock);
+	c->ruling_ms = now_ms;
 	pthread_mutex_unlock(&c->lock);
 }
 

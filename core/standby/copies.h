@@ -25,6 +25,7 @@
 #define COPIES_MAX 3
 #define COPIES_ANSWER_MS 5
 #define LINK_LEASE_MS 600
+#define COPIES_RULING_MS 250 /* since copies_ruling(): nothing is promised any more */
 #define COPIES_LOG_MAX (32u << 20) /* bytes of changes that a standby in sync may owe */
 
 enum copy_state { COPY_NONE, COPY_FILLING, COPY_IN_SYNC, COPY_BEHIND };
@@ -36,10 +37,11 @@ void copies_free(struct copies *c);
 
 /* ---- any thread */
 
-/* A change: its number, 0 where nobody has a copy.  data is emptied.  Out of memory: it begins
- * anew. */
+/* A change: its number, 0 where nobody has a copy and we rule.  data is emptied.  Out of memory:
+ * the standby begins anew. */
 uint64_t copies_put(struct copies *c, enum link_type type, struct evbuffer *data, int64_t now_ms);
-/* Have all that are waited for this change and all before it? */
+/* Have all that are waited for this change and all before it?  Nobody has while the loop does not
+ * come by to say that we rule (copies_ruling()): who takes over meanwhile does not know of it. */
 bool copies_have(struct copies *c, uint64_t number, int64_t now_ms);
 /* A change could not be put: all begin anew. */
 void copies_lose(struct copies *c);
@@ -54,6 +56,8 @@ void copies_put_to(struct copies *c, unsigned i, enum link_type type, struct evb
 
 /* We are master, in this term. */
 void copies_rule(struct copies *c, uint64_t term);
+/* ... and still do, as far as is known.  To be said again and again. */
+void copies_ruling(struct copies *c, int64_t now_ms);
 uint64_t copies_term(const struct copies *c);
 /* A standby begins: its place, or COPIES_MAX: there is none. */
 unsigned copies_begin(struct copies *c);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/standby/copying.c - the copy that a standby has of what outlives the master: which side of it
- * we are.
+ * core/standby/copying.c - the copy that a standby has of what outlives the master: which side of
+ * it we are.
  *
  *	master	listens at copy_socket (giving.c); copies.h has the log of each standby
  *	standby	connects to one of copy_from (taking.c); mirror.h puts what comes into the store
  */
 #include <stdlib.h>
 
+#include "core/sms/sms.h"
 #include "core/standby/internal.h"
 #include "core/sweep/sweep.h"
 
@@ -25,6 +26,7 @@ on_alive(evutil_socket_t fd, short what, void *arg)
 {
 	struct copying *c = arg;
 
+	sms_awake(c->p.sweeper); /* before we say that we are alive */
 	giving_alive(c);
 	copying_follow(c);
 	if (c->t.mirror != NULL && standby_now_ms() - c->t.heard_ms >= LINK_SILENT_MS)

@@ -16,6 +16,7 @@
 #include "core/ctl/ctl.h"
 #include "core/registry/saver.h"
 #include "core/server/server.h"
+#include "core/sms/sms.h"
 #include "core/standby/internal.h"
 #include "core/sweep/sweep.h"
 
@@ -470,6 +471,16 @@ end_rule(struct copying *c)
 		}
 }
 
+static bool
+gives_any(const struct copying *c)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < STANDBYS_MAX; i++)
+		any = any || (c->g.standby[i].io != NULL && c->g.standby[i].place != NOBODY);
+	return any;
+}
+
 void
 giving_follow(struct copying *c)
 {
@@ -481,6 +492,9 @@ giving_follow(struct copying *c)
 		begin_rule(c);
 	else if (!rules && c->g.rules)
 		end_rule(c);
+	sms_gives_log(c->p.sweeper, c->g.rules && gives_any(c));
+	if (c->g.rules && !sms_doubts(c->p.sweeper))
+		copies_ruling(c->g.copies, standby_now_ms());
 	if (c->g.rules)
 		put_store(c);
 	feed_all(c);

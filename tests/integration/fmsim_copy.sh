@@ -58,6 +58,27 @@ asked() {
 	grep -c "is set for ClientReregister" "$dir/$1.out"
 }
 
+questions() { # FROM TO
+	local i guid
+	guid=$(guid_of host-3-3)
+	for ((i = $1; i < $2; i++)); do
+		printf 'g%04x|2|0x38|0x130c7|0|0|0:ff12401bffff0000000000000000%04x 16:fe80000000000000%s 32:00000b1b 40:ffff 48:01\n' \
+			"$i" "$i" "$guid"
+	done
+}
+answered() {
+	sed -n 's/^g\([0-9a-f]*\)|010302810000.*/\1/p' "$dir/answers" | sort
+}
+kept() { # the groups by the last digits of their MGID
+	run_on host-4-4 saquery -g | sed -n 's/.*MGID.*:\([0-9a-f]*\)$/\1/p' | sort
+}
+promises_are_kept() { # WHAT
+	answered >"$dir/promised"
+	kept >"$dir/kept"
+	comm -23 "$dir/promised" "$dir/kept" >"$dir/lost"
+	[ -s "$dir/lost" ] && fail "$1: of $(wc -l <"$dir/promised") joins that were answered $(wc -l <"$dir/lost") are lost: $(head -n 3 "$dir/lost")"
+}
+
 conf first 2
 conf second 1
 start_sm first host-1-1 "SUBNET UP"
@@ -97,11 +118,19 @@ took_over first "the first is back"
 until_true in_sync second
 n=$(said "$dir/second.out" "SUBNET UP")
 kill -STOP "$first"
+# it is asked meanwhile, and has lost the subnet when it could answer
+questions 8192 8200 >"$dir/questions"
+exec_on_fmsim host-3-3 timeout 30 "$build/tests/integration/sa_mads" "$(lid_of host-1-1)" whole 4000 8 \
+	<"$dir/questions" >"$dir/answers" &
+joiner=$!
 await "$dir/second.out" "SUBNET UP" $((n + 1))
 took_over second "the master stands still"
+n=$(said "$dir/first.out" "SUBNET UP")
 kill -CONT "$first"
-await "$dir/first.out" "SUBNET UP" $(($(said "$dir/first.out" "SUBNET UP") + 1))
+await "$dir/first.out" "SUBNET UP" $((n + 1))
 until_true in_sync second
+wait "$joiner" 2>/dev/null
+promises_are_kept "it goes on"
 took_over first "it goes on"
 
 # A standby that stands still keeps an answer waiting, once.
@@ -113,20 +142,6 @@ until_true in_sync second
 echo "ok: a standby stands still"
 
 # Masters are killed while hosts join: what has been answered is there.
-questions() { # FROM TO
-	local i guid
-	guid=$(guid_of host-3-3)
-	for ((i = $1; i < $2; i++)); do
-		printf 'g%04x|2|0x38|0x130c7|0|0|0:ff12401bffff0000000000000000%04x 16:fe80000000000000%s 32:00000b1b 40:ffff 48:01\n' \
-			"$i" "$i" "$guid"
-	done
-}
-answered() {
-	sed -n 's/^g\([0-9a-f]*\)|010302810000.*/\1/p' "$dir/answers" | sort
-}
-kept() { # the groups by the last digits of their MGID
-	run_on host-4-4 saquery -g | sed -n 's/.*MGID.*:\([0-9a-f]*\)$/\1/p' | sort
-}
 rules=first node=host-1-1 other=second other_node=host-2-1
 for ((round = 0; round < ${FMD_COPY_KILLS:-4}; round++)); do
 	until_true in_sync $other
@@ -142,10 +157,7 @@ for ((round = 0; round < ${FMD_COPY_KILLS:-4}; round++)); do
 	await "$dir/$other.out" "SUBNET UP" $((n + 1))
 	kill "$joiner" 2>/dev/null
 	wait "$joiner" 2>/dev/null
-	kept >"$dir/kept"
-	answered >"$dir/promised"
-	comm -23 "$dir/promised" "$dir/kept" >"$dir/lost"
-	[ -s "$dir/lost" ] && fail "round $round: of $(wc -l <"$dir/promised") joins that were answered $(wc -l <"$dir/lost") are lost: $(head -3 "$dir/lost")"
+	promises_are_kept "round $round"
 	echo "ok: $other takes over, $(wc -l <"$dir/promised") joins were answered"
 	[ "$(asked $other)" = 0 ] || fail "round $round: hosts are asked to register again"
 	start_sm $rules $node "standing by"

@@ -94,6 +94,14 @@ standby_close(struct standby *s)
 	*s = (struct standby){ .place = COPIES_MAX };
 }
 
+/* The master's loop comes by, and knows that it rules. */
+static bool
+have(uint64_t number, int64_t now_ms)
+{
+	copies_ruling(c, now_ms);
+	return copies_have(c, number, now_ms);
+}
+
 /* Each frame that has come is taken. */
 static int
 take_all(struct standby *s, int64_t now_ms)
@@ -142,6 +150,7 @@ put_mark(uint64_t mark, int64_t now_ms)
 	uint64_t number;
 
 	ck_assert(link_add_marks(data, &marks));
+	copies_ruling(c, now_ms);
 	number = copies_put(c, LINK_MARKS, data, now_ms);
 	evbuffer_free(data);
 	return number;
@@ -190,13 +199,13 @@ START_TEST(where_nobody_has_a_copy_nobody_waits)
 	struct standby s;
 
 	ck_assert_uint_eq(put_mark(1, 0), 0);
-	ck_assert(copies_have(c, 0, 0));
-	ck_assert(copies_have(c, 1, 0));
+	ck_assert(have(0, 0));
+	ck_assert(have(1, 0));
 	ck_assert_int_eq(copies_tick(c, 0), INT64_MAX);
 	standby_open(&s, 0, false); /* one that is filling is not waited for */
 	s.place = copies_begin(c);
 	ck_assert_uint_eq(put_mark(2, 0), 2);
-	ck_assert(copies_have(c, 2, 0));
+	ck_assert(have(2, 0));
 	ck_assert_uint_eq(state_of(&s), COPY_FILLING);
 	standby_close(&s);
 }
@@ -226,30 +235,54 @@ START_TEST(states_follow_what_is_acknowledged)
 	ck_assert(!mirror_in_sync(s.m, LINK_BELIEF_MS));
 
 	number = put_mark(9, 110);
-	ck_assert(!copies_have(c, number, 110));
+	ck_assert(!have(number, 110));
 	ck_assert_int_eq(copies_tick(c, 110), 110 + COPIES_ANSWER_MS);
 	deliver(&s, 111);
 	acknowledge(&s, 112);
-	ck_assert(copies_have(c, number, 112));
+	ck_assert(have(number, 112));
 	ck_assert_uint_eq(store_mark(s.store), 9);
 
 	number = put_mark(10, 120); /* it does not answer */
-	ck_assert(!copies_have(c, number, 120 + COPIES_ANSWER_MS - 1));
+	ck_assert(!have(number, 120 + COPIES_ANSWER_MS - 1));
 	ck_assert_uint_eq(state_of(&s), COPY_IN_SYNC);
-	ck_assert(!copies_have(c, number, 120 + COPIES_ANSWER_MS));
+	ck_assert(!have(number, 120 + COPIES_ANSWER_MS));
 	ck_assert_uint_eq(state_of(&s), COPY_BEHIND);
 	ck_assert_int_eq(copies_tick(c, 130), 100 + LINK_LEASE_MS);
 	tell_alive(&s, 150);
 	ck_assert(!mirror_in_sync(s.m, 150)); /* it has been told */
-	ck_assert(!copies_have(c, number, 100 + LINK_LEASE_MS - 1));
-	ck_assert(copies_have(c, number, 100 + LINK_LEASE_MS));
-	ck_assert(copies_have(c, put_mark(11, 100 + LINK_LEASE_MS),
-	    100 + LINK_LEASE_MS)); /* no answer waits any more */
+	ck_assert(!have(number, 100 + LINK_LEASE_MS - 1));
+	ck_assert(have(number, 100 + LINK_LEASE_MS));
+	ck_assert(have(
+	    put_mark(11, 100 + LINK_LEASE_MS), 100 + LINK_LEASE_MS)); /* no answer waits any more */
 
 	deliver(&s, 900);
 	acknowledge(&s, 900);
 	ck_assert_uint_eq(state_of(&s), COPY_IN_SYNC);
-	ck_assert(!copies_have(c, put_mark(12, 900), 900));
+	ck_assert(!have(put_mark(12, 900), 900));
+	standby_close(&s);
+}
+END_TEST
+
+/* The loop stands still, or doubts that it rules: another may have taken the subnet with all that
+ * is here, also when it has left since. */
+START_TEST(nothing_is_promised_where_it_is_open_who_rules)
+{
+	struct evbuffer *data = evbuffer_new();
+	struct standby s;
+	uint64_t number;
+	int64_t late = 5000;
+
+	bring_in_sync(&s, 0, 0);
+	number = put_mark(5, 10);
+	ck_assert(!copies_have(c, number, late)); /* no lease is left */
+	copies_end(c, s.place, _i != 0);
+	ck_assert(!copies_have(c, number, late));
+	ck_assert(evbuffer_add(data, "x", 1) == 0);
+	number = copies_put(c, LINK_MARKS, data, late);
+	ck_assert_uint_ne(number, 0);
+	ck_assert(!copies_have(c, number, late));
+	ck_assert(have(number, late)); /* we do */
+	evbuffer_free(data);
 	standby_close(&s);
 }
 END_TEST
@@ -286,10 +319,10 @@ START_TEST(who_is_gone_is_waited_for_till_its_lease_ends)
 	bring_in_sync(&s, 0, 0);
 	number = put_mark(5, 10);
 	copies_end(c, s.place, _i != 0);
-	ck_assert(copies_have(c, number, 20) == (_i != 0)); /* after BYE at once */
+	ck_assert(have(number, 20) == (_i != 0)); /* after BYE at once */
 	ck_assert((put_mark(6, 20) != 0) == (_i == 0));
 	ck_assert_int_eq(copies_tick(c, 20), _i != 0 ? INT64_MAX : LINK_LEASE_MS);
-	ck_assert(copies_have(c, number, LINK_LEASE_MS));
+	ck_assert(have(number, LINK_LEASE_MS));
 	ck_assert_int_eq(copies_tick(c, LINK_LEASE_MS), INT64_MAX);
 	standby_close(&s);
 }
@@ -306,8 +339,8 @@ START_TEST(who_is_gone_is_waited_for_also_when_another_comes)
 	copies_end(c, gone.place, false);
 	bring_in_sync(&other, 1, 20);
 	ck_assert(mirror_in_sync(gone.m, 20) && store_mark(gone.store) != 5);
-	ck_assert(!copies_have(c, number, 20));
-	ck_assert(copies_have(c, number, LINK_LEASE_MS));
+	ck_assert(!have(number, 20));
+	ck_assert(have(number, LINK_LEASE_MS));
 	standby_close(&gone);
 	standby_close(&other);
 }
@@ -322,10 +355,10 @@ START_TEST(what_was_before_a_standby_is_in_what_it_has)
 		put_mark(i, 0);
 	bring_in_sync(&s, 0, 0);
 	for (unsigned i = 1; i <= 50; i++)
-		ck_assert(copies_have(c, i, 0));
+		ck_assert(have(i, 0));
 	ck_assert_uint_eq(put_mark(51, 0), 51);
-	ck_assert(copies_have(c, 50, 0));
-	ck_assert(!copies_have(c, 51, 0));
+	ck_assert(have(50, 0));
+	ck_assert(!have(51, 0));
 	standby_close(&s);
 }
 END_TEST
@@ -344,7 +377,7 @@ START_TEST(who_is_slow_falls_behind)
 		put_mark(i, now_ms);
 	while (state_of(&s) == COPY_IN_SYNC && now_ms < 200) {
 		now_ms += COPIES_ANSWER_MS - 1;
-		ck_assert(!copies_have(c, 100, now_ms));
+		ck_assert(!have(100, now_ms));
 		ck_assert_int_eq(copies_on_have(c, s.place, ++seq, now_ms, now_ms, &err), 0);
 	}
 	ck_assert_int_lt(now_ms, 3 * COPIES_ANSWER_MS); /* it is looked at as it acknowledges */
@@ -397,8 +430,8 @@ START_TEST(who_owes_too_much_begins_anew)
 	}
 	ck_assert_uint_eq(n, COPIES_LOG_MAX / sizeof(bytes) + 1);
 	number = put_mark(1, 11);
-	ck_assert(!copies_have(c, number, LINK_LEASE_MS - 1));
-	ck_assert(copies_have(c, number, LINK_LEASE_MS));
+	ck_assert(!have(number, LINK_LEASE_MS - 1));
+	ck_assert(have(number, LINK_LEASE_MS));
 	evbuffer_free(data);
 	evbuffer_free(out);
 	standby_close(&s);
@@ -435,9 +468,9 @@ START_TEST(without_memory_nobody_has_a_change)
 		number = copies_put(c, LINK_MARKS, data, 10);
 		fail_at = 0;
 		sent = copies_send(c, s.place, out);
-		ck_assert(!copies_have(c, number, 10));
-		ck_assert(!copies_have(c, put_mark(6, 11), 11));
-		ck_assert(copies_have(c, number, LINK_LEASE_MS));
+		ck_assert(!have(number, 10));
+		ck_assert(!have(put_mark(6, 11), 11));
+		ck_assert(have(number, LINK_LEASE_MS));
 		copies_end(c, s.place, true);
 		standby_close(&s);
 	}
@@ -894,7 +927,7 @@ play(struct player *p)
 static void
 look_at_promises(void)
 {
-	while (model.first <= model.mark && copies_have(c, model.first, model.now_ms))
+	while (model.first <= model.mark && have(model.first, model.now_ms))
 		model.first++;
 	for (unsigned i = 0; i < N_STANDBYS; i++) {
 		struct player *p = &model.p[i];
@@ -1065,7 +1098,7 @@ static bool
 have_records(void *arg, uint64_t number)
 {
 	(void)arg;
-	return copies_have(c, number, clock_ms);
+	return have(number, clock_ms);
 }
 
 static const struct saver_copy to_copies = { put_records, have_records, NULL };
@@ -1240,6 +1273,7 @@ main(void)
 	tcase_add_test(t, where_nobody_has_a_copy_nobody_waits);
 	tcase_add_test(t, states_follow_what_is_acknowledged);
 	tcase_add_test(t, nobody_has_what_was_not_sent);
+	tcase_add_loop_test(t, nothing_is_promised_where_it_is_open_who_rules, 0, 2);
 	tcase_add_test(t, places_are_few);
 	tcase_add_loop_test(t, who_is_gone_is_waited_for_till_its_lease_ends, 0, 2);
 	tcase_add_test(t, who_is_gone_is_waited_for_also_when_another_comes);
