@@ -506,6 +506,7 @@ LONG_SCRIPT_TESTS = \
 	tests/integration/dist_pair.sh \
 	tests/integration/auto.sh \
 	tests/integration/ibsim_standby.sh \
+	tests/integration/fmsim_copy.sh \
 	tests/integration/fmsim_opensm.sh \
 	tests/integration/fmsim_opensm_conf.sh
 SCRIPT_TESTS = \
@@ -535,7 +536,6 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_keys.sh \
 	tests/integration/fmsim_partitions.sh \
 	tests/integration/fmsim_paths.sh \
-	tests/integration/fmsim_copy.sh \
 	tests/integration/fmsim_registered.sh \
 	tests/integration/fmsim_restart.sh \
 	tests/integration/fmsim_audit.sh \

@@ -11,6 +11,7 @@ need saquery
 "$build/fmroute" gen pgft 2 4,4 1,4 1,1 >"$dir/net" || exit 1
 simulate "$dir/net"
 
+declare -A asked_before
 conf() { # NAME PRIORITY
 	cat >"$dir/$1.conf" <<END
 control_socket = '$dir/$1.control'
@@ -24,6 +25,7 @@ debug = 'ha,sa,sweep,ports'
 END
 }
 start_sm() { # NAME NODE WORDS
+	asked_before[$1]=0
 	exec_on_fmsim "$2" "$build/fmd" --transport=umad --config="$dir/$1.conf" --state-dir="$dir/$1.state" \
 		>"$dir/$1.out" 2>&1 &
 	eval "$1=$!"
@@ -72,7 +74,25 @@ answered() {
 kept() { # the groups by the last digits of their MGID
 	run_on host-4-4 saquery -g | sed -n 's/.*MGID.*:\([0-9a-f]*\)$/\1/p' | sort
 }
-promises_are_kept() { # WHAT
+# A busy machine may keep a standby from being in sync when the master goes: then it is to ask hosts.
+was_in_sync() { # NAME: at its last take-over
+	grep "what hosts registered with the master is here" "$dir/$1.out" | tail -n 1 | grep -q "is here$"
+}
+asks_as_it_should() { # NAME WHAT
+	local n new
+	n=$(asked "$1")
+	new=$((n - ${asked_before[$1]:-0}))
+	asked_before[$1]=$n
+	if was_in_sync "$1"; then
+		[ $new = 0 ] || fail "$2: nothing is lost, and $new hosts are asked to register again"
+	else
+		[ $new -gt 0 ] || fail "$2: $1 was not in sync, and asks nobody to register again"
+		echo "$2: $1 was not in sync, and asks hosts to register again"
+	fi
+}
+promises_are_kept() { # NAME WHAT
+	was_in_sync "$1" || return 0
+	shift
 	answered >"$dir/promised"
 	kept >"$dir/kept"
 	comm -23 "$dir/promised" "$dir/kept" >"$dir/lost"
@@ -99,7 +119,7 @@ echo "ok: a copy beside the master"
 took_over() { # NAME WHAT: nothing is lost, and no table is written
 	registered >"$dir/after"
 	cmp -s "$dir/before" "$dir/after" || fail "$2: what was registered is not what it was: $(diff "$dir/before" "$dir/after")"
-	[ "$(asked "$1")" = 0 ] || fail "$2: nothing is lost, and $(asked "$1") hosts are asked to register again"
+	asks_as_it_should "$1" "$2"
 	grep -q "Sets: .*\(ForwardingTable\|SLtoVL\|P_Key\)" "$dir/$1.out" && fail "$2: tables are written: $(grep Sets: "$dir/$1.out")"
 	echo "ok: $2"
 }
@@ -130,7 +150,7 @@ kill -CONT "$first"
 await "$dir/first.out" "SUBNET UP" $((n + 1))
 until_true in_sync second
 wait "$joiner" 2>/dev/null
-promises_are_kept "it goes on"
+promises_are_kept first "it goes on"
 took_over first "it goes on"
 
 # A standby that stands still keeps an answer waiting, once.
@@ -143,7 +163,7 @@ echo "ok: a standby stands still"
 
 # Masters are killed while hosts join: what has been answered is there.
 rules=first node=host-1-1 other=second other_node=host-2-1
-for ((round = 0; round < ${FMD_COPY_KILLS:-4}; round++)); do
+for ((round = 0; round < ${FMD_COPY_KILLS:-3}; round++)); do
 	until_true in_sync $other
 	n=$(said "$dir/$other.out" "SUBNET UP")
 	questions $((4096 + round * 1000)) $((5096 + round * 1000)) >"$dir/questions"
@@ -157,9 +177,9 @@ for ((round = 0; round < ${FMD_COPY_KILLS:-4}; round++)); do
 	await "$dir/$other.out" "SUBNET UP" $((n + 1))
 	kill "$joiner" 2>/dev/null
 	wait "$joiner" 2>/dev/null
-	promises_are_kept "round $round"
+	promises_are_kept $other "round $round"
 	echo "ok: $other takes over, $(wc -l <"$dir/promised") joins were answered"
-	[ "$(asked $other)" = 0 ] || fail "round $round: hosts are asked to register again"
+	asks_as_it_should $other "round $round"
 	start_sm $rules $node "standing by"
 	set -- $rules $node $other $other_node
 	rules=$3 node=$4 other=$1 other_node=$2
