@@ -78,7 +78,7 @@ wait "$second" 2>/dev/null
 # replicas need TCP of the one before them: on loopback
 kill "$first"
 wait "$first" 2>/dev/null
-port=$((20000 + $$ % 20000))
+port=$ports
 start_redis first --port $port --bind 127.0.0.1 --protected-mode no
 first=$redis_pid
 await "$dir/fmd.out" "is published to again"

@@ -14,7 +14,7 @@ command -v redis-server >/dev/null && grep -qs "define HAVE_HIREDIS 1" "$build/c
 "$build/fmroute" gen pgft 2 4,4 1,4 1,1 >"$dir/net" || exit 1
 simulate "$dir/net"
 declare -A host=([one]=host-1-1 [two]=host-2-2) other=([one]=two [two]=one) port redis fmd
-port[one]=$((20000 + $$ % 20000))
+port[one]=$ports
 port[two]=$((${port[one]} + 1))
 port[way]=$((${port[one]} + 2))
 

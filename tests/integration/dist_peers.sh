@@ -21,7 +21,7 @@ shows() { # CODE WORDS...: dist peers does, some time
 	done
 }
 given=
-port=$((20000 + $$ % 20000))
+port=$ports
 
 cat >"$dir/fmd.conf" <<END
 dist_redis = '$dir/first.sock'

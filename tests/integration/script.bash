@@ -6,6 +6,10 @@
 top=${FMD_TOP:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 build=${FMD_BUILD:-$PWD}
 dir=$(mktemp -d)
+# Sixteen ports from this one on are the script's own: not those of a script beside it, whose process
+# is the next, nor those that the kernel gives to clients (from 32768 on).
+# shellcheck disable=SC2034
+ports=$((12000 + $$ % 1250 * 16))
 
 skip() {
 	echo "$*: skipped"
