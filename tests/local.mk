@@ -507,6 +507,7 @@ LONG_SCRIPT_TESTS = \
 	tests/integration/auto.sh \
 	tests/integration/ibsim_standby.sh \
 	tests/integration/fmsim_copy.sh \
+	tests/integration/handover.sh \
 	tests/integration/fmsim_opensm.sh \
 	tests/integration/fmsim_opensm_conf.sh
 SCRIPT_TESTS = \
@@ -529,7 +530,6 @@ SCRIPT_TESTS = \
 	tests/integration/fmroute.sh \
 	tests/integration/examples.sh \
 	tests/integration/fmctl.sh \
-	tests/integration/handover.sh \
 	tests/integration/isolate.sh \
 	tests/integration/fmsim_busiest.sh \
 	tests/integration/fmsim_guid.sh \
