@@ -223,6 +223,9 @@ order_step(struct sweeper *s)
 	if (h->state == WIRE_SM_STANDBY && o->state == ORDER_SENT &&
 	    h->master.info.guid == o->to.info.guid) {
 		end_order(s, ORDER_DONE, "it has the subnet, and we stand by");
+	} else if (h->state == WIRE_SM_DISCOVERING && o->state == ORDER_SENT &&
+	    order_due_ms(s) > sweeper_clock_ms(s)) {
+		return; /* it may have told our port that it rules before it acknowledged */
 	} else if (h->state != WIRE_SM_MASTER) {
 		snprintf(says, sizeof(says), "this fmd has become %s meanwhile",
 		    ha_state_name(h->state));
