@@ -129,35 +129,45 @@ on_wake(evutil_socket_t fd, short what, void *arg)
 		feed_all(arg);
 }
 
-static void
-put(struct copying *c, enum link_type type, struct evbuffer *data)
+static struct link_marks
+marks_of(const struct store *s)
 {
-	copies_put(c->g.copies, type, data, standby_now_ms());
+	return (struct link_marks){ store_mark(s), store_m_key(s), store_untold(s) };
 }
 
-/* LIDs and marks that have changed since they were put. */
+/* LIDs and marks that have changed since they were put.  The loop comes by often, and they seldom
+ * have. */
 static void
 put_store(struct copying *c)
 {
 	const struct store *s = c->p.store;
-	struct link_marks m = { store_mark(s), store_m_key(s), store_untold(s) };
-	struct evbuffer *data = evbuffer_new();
+	struct link_marks m = marks_of(s), *was = &c->g.marks;
+	bool lids = c->g.n_lid_changes != store_n_lid_changes(s);
+	bool marks = m.mark != was->mark || m.m_key != was->m_key || m.untold != was->untold;
+	struct evbuffer *data = lids || marks ? evbuffer_new() : NULL;
 
 	if (data == NULL)
 		return;
-	if (c->g.n_lid_changes != store_n_lid_changes(s) &&
-	    link_add_lids(data, store_lids(s), store_n_lids(s))) {
+	if (lids && link_add_lids(data, store_lids(s), store_n_lids(s))) {
 		c->g.n_lid_changes = store_n_lid_changes(s);
-		put(c, LINK_LIDS, data);
+		copies_put(c->g.copies, LINK_LIDS, data, standby_now_ms());
 	}
 	evbuffer_drain(data, evbuffer_get_length(data));
-	if ((m.mark != c->g.marks.mark || m.m_key != c->g.marks.m_key ||
-		m.untold != c->g.marks.untold) &&
-	    link_add_marks(data, &m)) {
-		c->g.marks = m;
-		put(c, LINK_MARKS, data);
+	if (marks && link_add_marks(data, &m)) {
+		*was = m;
+		copies_put(c->g.copies, LINK_MARKS, data, standby_now_ms());
 	}
 	evbuffer_free(data);
+}
+
+/* The loop sends what another thread has put. */
+static void
+wake(const struct copying *c)
+{
+	uint64_t one = 1;
+
+	if (write(c->g.wake_fd, &one, sizeof(one)) < 0)
+		log_err("ha", "the log is not woken: %s", strerror(errno));
 }
 
 /* By the SA's thread. */
@@ -166,7 +176,7 @@ put_records(void *arg, const struct store_record *r, uint32_t n, bool anew)
 {
 	struct copying *c = arg;
 	struct evbuffer *data = evbuffer_new();
-	uint64_t number = 0, one = 1;
+	uint64_t number = 0;
 
 	if (data != NULL && link_add_records(data, r, n, anew))
 		number = copies_put(c->g.copies, LINK_RECORDS, data, standby_now_ms());
@@ -174,8 +184,8 @@ put_records(void *arg, const struct store_record *r, uint32_t n, bool anew)
 		copies_lose(c->g.copies);
 	if (data != NULL)
 		evbuffer_free(data);
-	if (number != 0 && write(c->g.wake_fd, &one, sizeof(one)) < 0)
-		log_err("ha", "the log is not woken: %s", strerror(errno));
+	if (number != 0)
+		wake(c);
 	return number;
 }
 
@@ -201,7 +211,6 @@ fill(void *arg, struct sa *sa)
 	struct store_record *records = NULL;
 	struct evbuffer *data = evbuffer_new();
 	struct fm_error err = { 0 };
-	uint64_t one = 1;
 	uint32_t n;
 	bool anew;
 
@@ -218,8 +227,7 @@ fill(void *arg, struct sa *sa)
 	registry_batch_free(b);
 	if (data != NULL)
 		evbuffer_free(data);
-	if (write(j->c->g.wake_fd, &one, sizeof(one)) < 0)
-		log_err("ha", "the log is not woken: %s", strerror(errno));
+	wake(j->c);
 	free(j);
 }
 
@@ -228,7 +236,7 @@ begin_copy(struct standby *s, struct fm_error *err)
 {
 	struct copying *c = s->c;
 	const struct store *store = c->p.store;
-	struct link_marks m = { store_mark(store), store_m_key(store), store_untold(store) };
+	struct link_marks m = marks_of(store);
 	struct evbuffer *lids = evbuffer_new(), *marks = evbuffer_new();
 	struct fill_job *j = malloc(sizeof(*j));
 	bool ok = j != NULL && lids != NULL && marks != NULL &&
