@@ -16,8 +16,7 @@
 
 #include "core/sms/internal.h"
 
-#define ACK_WAIT_MS 10000 /* as in other_sms.c */
-#define NAMED_AT_MOST 3	  /* of those that cannot take it */
+#define NAMED_AT_MOST 3 /* of those that cannot take it */
 
 static bool
 is_open(const struct sm_order *o)

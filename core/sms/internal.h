@@ -16,6 +16,8 @@
 #include "core/sms/sms.h"
 #include "core/ask/sweeper.h"
 
+#define ACK_WAIT_MS 10000 /* HANDOVER is taken: its ACKNOWLEDGE comes within that */
+
 /* What is remembered of another SM as long as discovery finds it. */
 #define SM_NEVER_MS INT64_MIN
 struct sm_past {

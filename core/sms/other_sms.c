@@ -11,7 +11,6 @@
 
 #include "core/sms/internal.h"
 
-#define ACK_WAIT_MS 10000    /* HANDOVER is taken: its ACKNOWLEDGE comes within that */
 #define OFFER_AGAIN_MS 30000 /* ... was not: not offered again before */
 #define OFFER_RULER_MS 5000  /* ... to one that rules meanwhile */
 
