@@ -8,6 +8,19 @@
 #include "core/route/worker.h"
 #include "core/store/store.h"
 
+/* What is asked and told of copies of the subnet (core/standby); each may be NULL. */
+struct sweep_standbys {
+	/* Have we, as standby, all that outlives the master, up to its end? */
+	bool (*has_copy)(void *arg);
+	/* We rule from now on; nothing has been written yet. */
+	void (*on_rule)(void *arg);
+	/* Before HANDOVER to that standby, which is better than we are or (by_order) the
+	 * administrator's choice.  FM_E_CONFIG with a sentence: not now. */
+	int (*may_have)(
+	    void *arg, const struct ha_other *heir, bool by_order, struct fm_error *err);
+	void *arg;
+};
+
 /* All borrowed, for the life of the sweeper; store may be NULL (nothing is kept). */
 struct sweep_parts {
 	struct transport *transport;
@@ -22,13 +35,7 @@ struct sweep_parts {
 	/* NULL, or told of traps that are to be passed on to subscribers (traps.h) */
 	void (*on_notice)(void *arg, const struct wire_notice *notice);
 	void *on_notice_arg;
-	/* NULL, or told that we rule from now on, before anything is written */
-	void (*on_rule)(void *arg);
-	/* NULL, or asked before HANDOVER to that standby, which is better than we are or
-	 * (by_order) the administrator's choice.  FM_E_CONFIG with a sentence: not now. */
-	int (*may_have)(
-	    void *arg, const struct ha_other *heir, bool by_order, struct fm_error *err);
-	void *standby_arg; /* of both */
+	struct sweep_standbys standbys;
 	/* NULL, or asked before a plan that is ready is taken up; false: not yet.  Tests thereby
 	 * say how long a plan takes. */
 	bool (*may_take_plan)(void *arg);

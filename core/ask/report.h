@@ -17,6 +17,7 @@ void sweeper_request(struct sweeper *s, enum sweep_scope scope, const char *reas
 
 enum sweep_phase {
 	PHASE_IDLE,
+	PHASE_TAKE_OVER, /* of a master whose copy we have: before anything is discovered */
 	PHASE_DISCOVER,
 	PHASE_REREAD, /* switches that changed meanwhile */
 	PHASE_OTHER_SMS,

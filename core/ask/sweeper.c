@@ -9,8 +9,8 @@
 
 #define NS_PER_MS 1e6
 
-const char *const sweep_phase_names[N_PHASES] = { "idle", "discover", "reread", "other-sms",
-	"route", "switches", "tables", "ports", "activate", "multicast", "done" };
+const char *const sweep_phase_names[N_PHASES] = { "idle", "take-over", "discover", "reread",
+	"other-sms", "route", "switches", "tables", "ports", "activate", "multicast", "done" };
 
 const char *
 sweep_scope_name(enum sweep_scope scope)

@@ -157,8 +157,11 @@ struct registry;
 struct registry *daemon_registry(struct daemon *d); /* NULL: none */
 /* As the SA counts: simulated fabrics have a clock of their own. */
 int64_t daemon_sa_clock_ms(const struct daemon *d);
-/* Copies for standbys, and of the master: core/standby/copying.h. */
-int daemon_open_copying(struct daemon *d, struct fm_error *err);
+/* Where the SA runs, arg is the daemon.  The registry is emptied, and the store keeps what it has;
+ * false: out of memory.  The registry is what the store has. */
+struct sa;
+bool daemon_clear_registry(void *arg, struct sa *sa);
+void daemon_load_registry(void *arg, struct sa *sa);
 /* The SA runs: it is to load what is kept and to say what changes. */
 int daemon_start_registry(struct daemon *d, struct fm_error *err);
 /* What has changed, to the sweep. */

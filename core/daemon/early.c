@@ -186,6 +186,29 @@ early_follow(struct daemon *d)
 		log_info("sa", "nothing is answered before the first sweep has ended: %s", why);
 }
 
+void
+early_take_over(struct daemon *d)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	struct early *e = d->early;
+	const char *why = "hosts are to be told of other SLs";
+	struct fm_error err = { 0 };
+
+	if (e == NULL || e->state == EARLY_SERVES)
+		return;
+	e->state = EARLY_OVER;
+	if (!store_untold(d->store) &&
+	    load(d, &inv_node(inv, inv->local)->ports[inv->local_port], &why, &err) != 0)
+		why = err.msg;
+	if (e->kept == NULL) {
+		log_info("sa", "nothing is answered before all has been read: %s", why);
+		return;
+	}
+	e->kept->since = sweeper_n_requests(d->sweeper) + 1;
+	sweeper_name_us(d->sweeper, &e->kept->inv);
+	serve_kept_view(d);
+}
+
 /* ------------------------------------------------------------------------- end */
 
 static uint64_t

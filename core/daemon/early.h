@@ -4,7 +4,8 @@
  *
  * Our own port is what discovery reads first.  If it is ACTIVE and names itself as the master, the
  * fabric takes us for it, and what the process before us has kept (core/view/kept.h) is answered
- * from, unverified, while the sweep goes on; what it reads takes away what it contradicts.
+ * from, unverified, while the sweep goes on; what it reads takes away what it contradicts.  So it
+ * is when the master is gone that we have stood by for, whose files we have.
  */
 #ifndef CORE_DAEMON_EARLY_H
 #define CORE_DAEMON_EARLY_H
@@ -15,6 +16,9 @@
 /* Nothing is loaded yet.  FM_E_RESOURCE. */
 int early_new(struct daemon *d, struct fm_error *err);
 void early_free(struct daemon *d);
+/* We rule from now on, and have the files of the master that was: they are answered from, and the
+ * end ports that are in them are told of us. */
+void early_take_over(struct daemon *d);
 /* With each turn of the loop: has our own port been read? */
 void early_follow(struct daemon *d);
 /* A sweep has ended thus, and what it has found, if anything, is on its way to the SA. */

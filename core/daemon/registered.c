@@ -17,7 +17,6 @@
 #include "core/mcast/mcast_net.h"
 #include "core/registry/registry.h"
 #include "core/server/server.h"
-#include "core/standby/copying.h"
 #include "core/subnet/partitions.h"
 #include "lib/log.h"
 
@@ -266,15 +265,15 @@ push_nothing(struct daemon *d, struct registry *r)
 	}
 }
 
-static bool
-clear_registry(void *arg, struct sa *sa)
+bool
+daemon_clear_registry(void *arg, struct sa *sa)
 {
 	push_nothing(arg, sa_registry(sa));
 	return registry_clear(sa_registry(sa));
 }
 
-static void
-load_registry(void *arg, struct sa *sa)
+void
+daemon_load_registry(void *arg, struct sa *sa)
 {
 	struct daemon *d = arg;
 	struct fm_error err = { 0 };
@@ -323,49 +322,6 @@ post(struct daemon *d, void (*fn)(void *arg, struct sa *sa), void *job)
 		log_err("sa", "out of memory for work of the SA");
 		free(job);
 	}
-}
-
-static int64_t
-sa_clock_ms(void *arg)
-{
-	return daemon_sa_clock_ms(arg);
-}
-
-static void
-taken_over(void *arg)
-{
-	daemon_take_registered(arg);
-	daemon_reload_isolated(arg);
-}
-
-static void
-wake(void *arg)
-{
-	daemon_wake(arg);
-}
-
-int
-daemon_open_copying(struct daemon *d, struct fm_error *err)
-{
-	char nodes[4096];
-	struct copying_parts p = { .base = d->base,
-		.sa = d->sa,
-		.store = d->store,
-		.sweeper = d->sweeper,
-		.ha = &d->ha,
-		.conf = &d->conf,
-		.file = { [LINK_TABLES] = d->plan_path,
-		    [LINK_NODES] = nodes,
-		    [LINK_ISOLATED] = d->isolated_path },
-		.clock_ms = sa_clock_ms,
-		.clear = clear_registry,
-		.load = load_registry,
-		.taken_over = taken_over,
-		.wake = wake,
-		.arg = d };
-
-	daemon_nodes_path(d, nodes, sizeof(nodes));
-	return copying_open(&p, &d->copying, err);
 }
 
 int

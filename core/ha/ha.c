@@ -74,7 +74,7 @@ best_of(const struct ha_other *others, uint32_t n_others, uint8_t state)
 static enum ha_verdict
 stand_by(struct ha *h, const struct ha_other *master, enum ha_verdict verdict)
 {
-	if (h->master.info.guid != master->info.guid)
+	if (h->master.info.guid != master->info.guid || h->state != WIRE_SM_STANDBY)
 		h->n_silent_polls = h->n_lesser_polls = 0;
 	h->state = WIRE_SM_STANDBY;
 	h->handover = HANDOVER_NONE;
@@ -207,7 +207,6 @@ ha_decide(struct ha *h, const struct ha_other *others, uint32_t n_others, uint32
 	h->state = WIRE_SM_MASTER;
 	h->gave_to = 0;
 	h->handed_over = false;
-	h->n_silent_polls = 0;
 	return HA_MASTER;
 }
 

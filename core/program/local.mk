@@ -14,6 +14,7 @@ CORE_SOURCES += \
 	core/program/looks.h \
 	core/program/mcast.c \
 	core/program/mkeys.c \
+	core/program/name_us.c \
 	core/program/owed.c \
 	core/program/pkeys.c \
 	core/program/program.c \

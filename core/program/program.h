@@ -35,6 +35,9 @@ void sweeper_lost(struct sweeper *s, uint64_t port);
 /* The store has what the SM before us had in its.  has_registered: all that hosts have registered,
  * too; else they are asked to register again when they are told of us. */
 void sweeper_take_over(struct sweeper *s, bool has_registered);
+/* We rule from now on: the end ports of a fabric as it is known to be, with routes (inv_route()),
+ * are told so, as their MasterSMLID, while it is discovered.  O(ports) */
+void sweeper_name_us(struct sweeper *s, const struct inventory *known);
 /* A block of GUIDInfo of a port is to hold these alias GUIDs, 0: none (entry 0 of block 0 is the
  * port's own).  Written as soon as no sweep runs.  False: out of memory. */
 bool sweeper_set_aliases(struct sweeper *s, uint64_t port, uint8_t block, const uint64_t guid[8]);

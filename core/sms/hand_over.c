@@ -86,7 +86,9 @@ may_take(const struct sweeper *s, uint32_t i, struct fm_error *err)
 		    "above both",
 		    name, o->info.priority, s->p.ha->priority);
 	}
-	return s->p.may_have != NULL ? s->p.may_have(s->p.standby_arg, o, true, err) : 0;
+	return s->p.standbys.may_have != NULL
+	    ? s->p.standbys.may_have(s->p.standbys.arg, o, true, err)
+	    : 0;
 }
 
 /* Nobody: who is there, and why not. */

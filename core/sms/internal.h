@@ -9,6 +9,7 @@
  *	sm_ask_back.c	who is it that asks?
  *	sm_control.c	what they ask and command
  *	other_sms.c	those that discovery finds; who rules
+ *	take_over.c	we rule before anything is discovered
  */
 #ifndef CORE_SMS_INTERNAL_H
 #define CORE_SMS_INTERNAL_H
@@ -65,6 +66,7 @@ struct sweep_sms {
 	int64_t turn_ms;     /* the loop came by last; 0: never */
 	bool doubts;	     /* do we still rule?  Nothing is sent till that is known ... */
 	uint32_t n_doubts;   /* ... by so many answers */
+	uint16_t rules_by;   /* take_over.c: the LID of our port, which is ACTIVE; 0: it is not */
 	const char *anew;    /* why we do not, and discover anew with the next step; NULL */
 	int64_t stranger_ms; /* the last refusal to a stranger */
 	struct sm_guest guests[SM_GUESTS];

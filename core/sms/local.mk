@@ -9,4 +9,5 @@ CORE_SOURCES += \
 	core/sms/sm_control.c \
 	core/sms/sm_wait.c \
 	core/sms/sms.c \
-	core/sms/sms.h
+	core/sms/sms.h \
+	core/sms/take_over.c

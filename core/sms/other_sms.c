@@ -21,7 +21,10 @@ sms_is_dead(const struct sweeper *s, uint32_t node, uint8_t port)
 {
 	const struct ha *h = s->p.ha;
 
-	return h->state == WIRE_SM_DISCOVERING && h->n_silent_polls >= s->set.sm.polling_retries &&
+	bool succeeds =
+	    h->state == WIRE_SM_DISCOVERING || (h->state == WIRE_SM_MASTER && !sweeper_was_up(s));
+
+	return succeeds && h->n_silent_polls >= s->set.sm.polling_retries &&
 	    node == h->master.node && port == h->master.port;
 }
 
@@ -268,7 +271,8 @@ give_way(struct sweeper *s, const struct ha_other *o)
 		s->p.ha->handover = HANDOVER_NONE;
 	if (order_is_for(s, o))
 		return obey(s, o, p);
-	if (s->p.may_have != NULL && s->p.may_have(s->p.standby_arg, o, false, NULL) != 0)
+	if (s->p.standbys.may_have != NULL &&
+	    s->p.standbys.may_have(s->p.standbys.arg, o, false, NULL) != 0)
 		return NOT_GIVEN; /* the next sweep asks again */
 	if (p->first_offer_ms == SM_NEVER_MS) {
 		p->first_offer_ms = now;
@@ -348,8 +352,8 @@ decide(struct sweeper *s)
 		if (!ordered)
 			o[whom].trust = HA_GIVEN_UP; /* in this sweep at least */
 	}
-	if (verdict == HA_MASTER && !ruled && s->p.on_rule != NULL)
-		s->p.on_rule(s->p.standby_arg);
+	if (verdict == HA_MASTER && !ruled && s->p.standbys.on_rule != NULL)
+		s->p.standbys.on_rule(s->p.standbys.arg);
 	if (verdict == HA_MASTER) {
 		order_has_no_heir(s);
 		forget_waits(s);

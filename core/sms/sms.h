@@ -65,6 +65,11 @@ void sms_configured(struct sweeper *s);
 /* The master that we have stood by for, and that has left so many polls unanswered, is at this
  * port: nothing waits for it before we rule. */
 bool sms_is_dead(const struct sweeper *s, uint32_t node, uint8_t port);
+/* The master that we stood by for is gone, and all that it had is here: the SMs that are known and
+ * our own port are asked, before anything is discovered.  False: it is not so. */
+bool sms_ask_before_rule(struct sweeper *s);
+/* What they have answered: do we rule from now on?  Else it is to be discovered who does. */
+bool sms_rule_at_once(struct sweeper *s);
 /* Every SM that discovery has found is asked. */
 void sms_start(struct sweeper *s);
 /* What the answers mean; false: this sweep ends here (outcome is set). */

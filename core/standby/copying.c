@@ -33,6 +33,12 @@ on_alive(evutil_socket_t fd, short what, void *arg)
 		c->p.wake(c->p.arg); /* the master is polled */
 }
 
+static bool
+has_copy(void *arg)
+{
+	return taking_has_all(arg);
+}
+
 static void
 on_rule(void *arg)
 {
@@ -65,7 +71,9 @@ copying_open(const struct copying_parts *p, struct copying **out, struct fm_erro
 	c->ev_alive = evtimer_new(p->base, on_alive, c);
 	if (c->ev_alive == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for standbys");
-	sweeper_on_rule(p->sweeper, on_rule, may_have, c);
+	sweeper_ask_of_standbys(p->sweeper,
+	    &(struct sweep_standbys){
+		.has_copy = has_copy, .on_rule = on_rule, .may_have = may_have, .arg = c });
 	return *set->socket != '\0' ? giving_open(c, set->socket, err) : 0;
 }
 

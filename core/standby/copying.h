@@ -31,8 +31,8 @@ struct copying_parts {
 	 * memory.  Then: it is what the store has. */
 	bool (*clear)(void *arg, struct sa *sa);
 	void (*load)(void *arg, struct sa *sa);
-	/* The store and the files are those of the master that was. */
-	void (*taken_over)(void *arg);
+	/* The store and the files are those of the master that was; in_sync: as it left them. */
+	void (*taken_over)(void *arg, bool in_sync);
 	void (*wake)(void *arg); /* the loop is to look at its work */
 	void *arg;
 };

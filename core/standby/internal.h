@@ -127,6 +127,8 @@ void giving_add_json(struct copying *c, json_t *status);
 /* taking.c */
 void taking_close(struct copying *c);
 void taking_follow(struct copying *c);
+/* Is all here that the master had, up to its end? */
+bool taking_has_all(const struct copying *c);
 /* We rule from now on. */
 void taking_take_over(struct copying *c);
 void taking_add_json(struct copying *c, json_t *status);

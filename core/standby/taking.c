@@ -218,6 +218,17 @@ connect_to_master(struct copying *c)
 
 /* ----------------------------------------------------------------- take-over */
 
+/* While its log goes on it has handed over, or is about to. */
+bool
+taking_has_all(const struct copying *c)
+{
+	bool goes_on = c->t.io != NULL && standby_now_ms() - c->t.heard_ms < LINK_SILENT_MS;
+
+	if (c->t.mirror == NULL)
+		return false;
+	return goes_on ? mirror_in_sync(c->t.mirror, standby_now_ms()) : c->t.was_in_sync;
+}
+
 /* The master is gone, as both its log and SMInfo say, or has handed over, and nothing has been
  * written yet. */
 void
@@ -229,9 +240,7 @@ taking_take_over(struct copying *c)
 	if (c->t.mirror == NULL)
 		return;
 	is_whole = mirror_is_whole(c->t.mirror);
-	in_sync = c->t.io != NULL && standby_now_ms() - c->t.heard_ms < LINK_SILENT_MS
-	    ? mirror_in_sync(c->t.mirror, standby_now_ms()) /* it has handed over */
-	    : c->t.was_in_sync;
+	in_sync = taking_has_all(c);
 	if (c->t.io != NULL) {
 		standby_say_bye(c->t.io, "this SM is master now");
 		bufferevent_free(c->t.io);
@@ -245,8 +254,8 @@ taking_take_over(struct copying *c)
 	mirror_free(c->t.mirror);
 	c->t.mirror = NULL;
 	run_in_sa(c, load);
-	c->p.taken_over(c->p.arg);
 	sweeper_take_over(c->p.sweeper, in_sync);
+	c->p.taken_over(c->p.arg, in_sync);
 	if (in_sync)
 		log_notice("ha", "what hosts registered with the master is here");
 	else

@@ -230,6 +230,12 @@ sweeper_inventory(const struct sweeper *s)
 	return &s->inv;
 }
 
+uint64_t
+sweeper_n_requests(const struct sweeper *s)
+{
+	return s->reading.seq;
+}
+
 const struct todo_list *
 sweeper_todo(const struct sweeper *s)
 {
@@ -244,13 +250,9 @@ sweeper_on_done(struct sweeper *s, sweep_done done, void *arg)
 }
 
 void
-sweeper_on_rule(struct sweeper *s, void (*on_rule)(void *arg),
-    int (*may_have)(void *arg, const struct ha_other *heir, bool by_order, struct fm_error *err),
-    void *arg)
+sweeper_ask_of_standbys(struct sweeper *s, const struct sweep_standbys *standbys)
 {
-	s->p.on_rule = on_rule;
-	s->p.may_have = may_have;
-	s->p.standby_arg = arg;
+	s->p.standbys = *standbys;
 }
 
 /* --------------------------------------------------------------- summary */
@@ -377,6 +379,16 @@ say_why(struct sweeper *s, struct sweep_report *r)
 		    "this is a bug of fmd, please report it; everything is looked at now");
 }
 
+/* All is to be discovered; who has a copy of the master that is gone may rule before. */
+static void
+begin_discovery(struct sweeper *s)
+{
+	if (sms_ask_before_rule(s))
+		sweep_enter(s, PHASE_TAKE_OVER);
+	else
+		discover_start(s);
+}
+
 static void
 start_sweep(struct sweeper *s)
 {
@@ -428,7 +440,7 @@ start_sweep(struct sweeper *s)
 		doubt_nothing(s);
 		late_forget(s, INV_NONE);
 		traps_settle(s);
-		discover_start(s);
+		begin_discovery(s);
 		break;
 	}
 }
@@ -570,6 +582,11 @@ advance(struct sweeper *s)
 			aliases_start(s, false);
 			mcast_start(s, false);
 		}
+		return;
+	case PHASE_TAKE_OVER:
+		sms_rule_at_once(s);
+		sweep_enter(s, PHASE_DISCOVER);
+		discover_start(s);
 		return;
 	case PHASE_DISCOVER:
 		after_discovery(s);

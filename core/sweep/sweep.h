@@ -67,6 +67,8 @@ bool sweeper_is_up(const struct sweeper *s);
 /* The plan in the switches (borrowed), NULL before the first. */
 const struct plan *sweeper_plan(const struct sweeper *s);
 const struct inventory *sweeper_inventory(const struct sweeper *s);
+/* So many requests have been sent since the start: their numbers are 1, 2, ... (observe.h). */
+uint64_t sweeper_n_requests(const struct sweeper *s);
 /* What is unfinished, as the last sweep has left it (todo.h). */
 const struct todo_list *sweeper_todo(const struct sweeper *s);
 /* Traps since the start (core/sweep/traps.h): they are believed, unless refused. */
@@ -85,10 +87,7 @@ void sweeper_talkers(const struct sweeper *s, struct talkers_seen *out);
 uint64_t sweeper_name_lid(const struct sweeper *s, uint16_t lid, char *buf, size_t size);
 
 void sweeper_on_done(struct sweeper *s, sweep_done done, void *arg);
-/* What is told and asked of standbys, as of struct sweep_parts; either may be NULL. */
-struct ha_other;
-void sweeper_on_rule(struct sweeper *s, void (*on_rule)(void *arg),
-    int (*may_have)(void *arg, const struct ha_other *heir, bool by_order, struct fm_error *err),
-    void *arg);
+/* Copies of the subnet are kept from now on. */
+void sweeper_ask_of_standbys(struct sweeper *s, const struct sweep_standbys *standbys);
 
 #endif

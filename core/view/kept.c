@@ -386,9 +386,16 @@ sa_kept_free(struct sa_kept *k)
 
 /* ----------------------------------------------------------------- compare */
 
+/* Was it read since, so that it counts? */
+static bool
+is_read(const struct sa_kept *k, const struct inv_port *p)
+{
+	return p->known && p->read_seq >= k->since;
+}
+
 /* A sentence: why the node as a whole is not what it was; NULL: it may be. */
 static const char *
-other_node(const struct inv_node *was, const struct inv_node *is)
+other_node(const struct sa_kept *k, const struct inv_node *was, const struct inv_node *is)
 {
 	const struct inv_port *zero = &is->ports[0];
 
@@ -396,10 +403,11 @@ other_node(const struct inv_node *was, const struct inv_node *is)
 		return "another node has its GUID";
 	if (!inv_is_switch(is))
 		return NULL;
-	if (zero->known &&
+	if (is_read(k, zero) &&
 	    (zero->info.lid != was->ports[0].lid || zero->info.lmc != was->ports[0].lmc))
 		return "the switch has another LID";
-	if (is->sw_known && is->sw.linear_fdb_top < was->sw.linear_fdb_top)
+	if (is->sw_known && is->sw_read_seq >= k->since &&
+	    is->sw.linear_fdb_top < was->sw.linear_fdb_top)
 		return "the switch has lost its tables";
 	return NULL;
 }
@@ -409,6 +417,8 @@ static const char *
 other_port(const struct sa_kept *k, const struct inventory *now, const struct inv_node *node,
     const struct inv_port *was, const struct inv_port *is)
 {
+	if (is->read_seq < k->since)
+		return NULL;
 	if (is->known && is->info.port_state != WIRE_PORT_ACTIVE)
 		return "the link is not ACTIVE";
 	if (is->known && !inv_is_switch(node) &&
@@ -425,11 +435,11 @@ other_port(const struct sa_kept *k, const struct inventory *now, const struct in
 
 /* What the link carries is as it was read last. */
 static bool
-take_carried(struct inv_port *was, const struct inv_port *is)
+take_carried(const struct sa_kept *k, struct inv_port *was, const struct inv_port *is)
 {
 	uint8_t state = was->info.port_state;
 
-	if (!is->known ||
+	if (!is_read(k, is) ||
 	    (is->info.neighbor_mtu == was->info.neighbor_mtu &&
 		is->info.mtu_cap == was->info.mtu_cap &&
 		wire_port_mbps(&is->info) == wire_port_mbps(&was->info)))
@@ -455,7 +465,7 @@ compare_ports(struct sa_kept *k, uint32_t slot, const struct inventory *now, uin
 		if (why != NULL)
 			take_away(&k->inv, slot, p, why);
 		changed =
-		    (why == NULL ? take_carried(&n->ports[p], &is->ports[p]) : true) || changed;
+		    (why == NULL ? take_carried(k, &n->ports[p], &is->ports[p]) : true) || changed;
 	}
 	return changed;
 }
@@ -472,7 +482,7 @@ compare_node(struct sa_kept *k, uint32_t slot, const struct inventory *now, bool
 	if (at == INV_NONE || !inv_node(now, at)->present)
 		why = all_read ? "it is not there, or does not answer" : NULL;
 	else
-		why = other_node(inv_node(&k->inv, slot), inv_node(now, at));
+		why = other_node(k, inv_node(&k->inv, slot), inv_node(now, at));
 	if (why != NULL) {
 		take_away(&k->inv, slot, 0, why);
 		return true;
@@ -488,7 +498,7 @@ compare_lids(struct sa_kept *k, const struct inv_node *n, unsigned port)
 	uint32_t last = p->info.lid + (1u << (p->info.lmc & 7));
 	bool changed = false;
 
-	if (!p->known || p->info.lid == 0)
+	if (!is_read(k, p) || p->info.lid == 0)
 		return false;
 	for (uint32_t lid = p->info.lid; lid < last; lid++) {
 		uint32_t at = fm_hash_find(&k->by_lid, lid);

@@ -26,6 +26,7 @@ struct sa_kept {
 	struct fm_hash by_lid; /* LID -> slot * 256 + port, as read from the file */
 	uint32_t n_ports;      /* with LIDs, as read from the file */
 	uint32_t n_gone;       /* of them, taken away since */
+	uint64_t since; /* number of a request: what was read by earlier ones contradicts nothing */
 };
 
 /* What v answers from, unless *sum says that the file holds the same; *sum: of what it holds

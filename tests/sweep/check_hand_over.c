@@ -321,7 +321,7 @@ START_TEST(the_caller_refuses)
 	start_both();
 	n_asked = 0;
 	n_let = (unsigned)_i;
-	a.sweeper->p.may_have = not_now;
+	a.sweeper->p.standbys.may_have = not_now;
 	if (_i == 0) {
 		refused(&a, NULL, "it is not in sync");
 	} else {

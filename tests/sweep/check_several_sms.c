@@ -5,6 +5,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "core/ask/sweeper.h"
 #include "tests/run.h"
 #include "tests/sweep/several.h"
 
@@ -145,14 +146,147 @@ START_TEST(the_standby_takes_over)
 }
 END_TEST
 
-#define N_CASES_OF_COMING_BACK 4
-
 /* Of all forwarding tables together. */
 static uint64_t
 lft_sets(const struct rig *r)
 {
 	return txn_counts(r->txn)->sets_by_attr[WIRE_ATTR_LFT & 0xff];
 }
+
+/* -------------------------------------------- a standby that has all the master had */
+
+static struct {
+	bool has_copy, has_ruled;
+	bool ruled_before_all; /* ... before a node was asked who it is */
+	uint32_t n_not_named;  /* end ports, when the first forwarding table was read or written */
+	bool reads_tables, asks; /* either has been seen */
+} heir;
+
+static bool
+has_copy(void *arg)
+{
+	(void)arg;
+	return heir.has_copy;
+}
+
+/* What the copy has is what is there. */
+static void
+on_rule(void *arg)
+{
+	struct inventory *inv = &b.sweeper->inv;
+
+	(void)arg;
+	heir.has_ruled = true;
+	heir.ruled_before_all = !heir.asks;
+	for (uint32_t i = 0; i < inv->nodes.n; i++)
+		for (unsigned p = 0; p <= inv_node(inv, i)->n_ports; p++)
+			inv_node(inv, i)->ports[p].lid = inv_node(inv, i)->ports[p].info.lid;
+	sweeper_name_us(b.sweeper, inv);
+}
+
+static uint32_t
+count_not_named(void)
+{
+	struct wire_port_info own, info;
+	uint32_t n = 0;
+
+	sim_port_info(a.sim, b.place, 1, &own);
+	for (uint32_t i = 0; i < a.nl.n_nodes; i++) {
+		if (i == a.place)
+			continue;
+		sim_port_info(a.sim, i, rig_is_switch(&a, i) ? 0 : 1, &info);
+		n += info.master_sm_lid != own.lid;
+	}
+	return n;
+}
+
+static enum sim_fate
+watch_heir(void *arg, const struct sim_arrival *what, int64_t *late_ns)
+{
+	struct wire_header h;
+
+	(void)arg;
+	(void)late_ns;
+	wire_header_get(what->mad, &h);
+	if (!what->by_agent)
+		return SIM_COMES;
+	heir.asks = heir.asks || h.attr == WIRE_ATTR_NODE_INFO;
+	if (h.attr == WIRE_ATTR_LFT && !heir.reads_tables) {
+		heir.reads_tables = true;
+		heir.n_not_named = count_not_named();
+	}
+	return SIM_COMES;
+}
+
+/* a is silent, with its host, and b, which has a copy or not, is left. */
+static void
+lose_a(bool copy)
+{
+	struct rig *left[] = { &b };
+
+	memset(&heir, 0, sizeof(heir));
+	heir.has_copy = copy;
+	b.sweeper->p.standbys = (struct sweep_standbys){ .has_copy = has_copy, .on_rule = on_rule };
+	sim_set_fate(a.sim, watch_heir, NULL);
+	sim_silence(a.sim, a.place, true);
+	for (unsigned i = 0; i < 10000 && !sweeper_is_up(b.sweeper); i++)
+		several_run(left, 1, 1, POLL_MS);
+}
+
+START_TEST(who_has_a_copy_rules_at_once)
+{
+	start_a();
+	sweeps(2);
+	join_b(3);
+	sweeps(3);
+	several_run(both, 2, 600, POLL_MS);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
+	lose_a(_i == 0);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_MASTER);
+	ck_assert(sweeper_is_up(b.sweeper));
+	ck_assert(heir.has_ruled && heir.reads_tables);
+	ck_assert_int_eq(heir.ruled_before_all, _i == 0);
+	if (_i == 0)
+		ck_assert_uint_eq(heir.n_not_named, 0);
+	ck_assert_uint_eq(count_not_named(), 0);
+}
+END_TEST
+
+static const struct {
+	uint64_t key;
+	uint8_t priority, state;
+	bool answers, at_once;
+} thirds[] = {
+	{ KEY, 2, WIRE_SM_STANDBY, true, true },
+	{ KEY, 2, WIRE_SM_STANDBY, false, false }, /* it may be another by now */
+	{ KEY, 2, WIRE_SM_MASTER, true, false },
+	{ KEY, 4, WIRE_SM_STANDBY, true, false }, /* it is better than b */
+	{ 0, 9, WIRE_SM_MASTER, true, false },
+	{ 0, 9, WIRE_SM_STANDBY, true, true }, /* it does not count */
+};
+
+/* ... but where another one that is known rules, is better, or does not answer. */
+START_TEST(a_third_one)
+{
+	start_a();
+	sweeps(2);
+	play(thirds[_i].key, thirds[_i].priority, WIRE_SM_STANDBY);
+	join_b(3);
+	sweeps(3);
+	several_run(both, 2, 600, POLL_MS);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
+	evil.shown.state = thirds[_i].state;
+	evil.plays_sm = thirds[_i].answers;
+	lose_a(true);
+	ck_assert(heir.has_ruled == (thirds[_i].at_once || heir.asks));
+	if (thirds[_i].at_once)
+		ck_assert(heir.has_ruled && heir.ruled_before_all && sweeper_is_up(b.sweeper));
+	else
+		ck_assert(heir.asks && !heir.ruled_before_all);
+}
+END_TEST
+
+#define N_CASES_OF_COMING_BACK 4
 
 /* The first dies, the second rules with the priority that masters have, the first comes back: it
  * stands by for ever, and nothing is written for it; but where it is above that, or there is none,
@@ -1079,6 +1213,8 @@ main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, the_better_rules, 0, 2 * N_OF(priorities));
 	tcase_add_test(t, the_standby_takes_over);
+	tcase_add_loop_test(t, who_has_a_copy_rules_at_once, 0, 2);
+	tcase_add_loop_test(t, a_third_one, 0, N_OF(thirds));
 	tcase_add_loop_test(t, the_first_comes_back, 0, N_CASES_OF_COMING_BACK);
 	tcase_add_test(t, the_priority_as_master_changes);
 	tcase_add_loop_test(t, a_stopped_master, 0, N_OF(poll_intervals));
