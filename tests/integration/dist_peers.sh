@@ -119,6 +119,7 @@ import socket, sys, threading
 def pump(a, b):
     while data := a.recv(65536):
         b.sendall(data)
+    b.shutdown(socket.SHUT_WR)  # else the replica that has left is one for Redis' repl-timeout
 
 
 with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as s:
