@@ -130,13 +130,13 @@ pump(evutil_socket_t fd, short what, void *arg)
 	uint64_t before;
 	int round = 0;
 
-	sms_awake(d->sweeper);
 	if (is_pumped(d) && txn_outstanding(d->txn) == 0 && sweeper_idle(d->sweeper) &&
 	    txn_poll(d->txn, now_ns(d) + IDLE_TICK_MS * NS_PER_MS, &err) < 0) {
 		fail(d, &err);
 		return;
 	}
 	do {
+		sms_awake(d->sweeper);
 		before = traffic(d);
 		if (txn_poll(d->txn, poll_until(d), &err) < 0) {
 			fail(d, &err);

@@ -192,6 +192,12 @@ ask_all_in_doubt(struct sweeper *s)
 	}
 }
 
+int64_t
+sms_awake_ms(const struct sweeper *s)
+{
+	return s->sm->turn_ms;
+}
+
 bool
 sms_doubts(const struct sweeper *s)
 {

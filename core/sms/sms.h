@@ -18,6 +18,8 @@ void sms_step(struct sweeper *s);
 /* The loop comes by, before it sends anything.  A master that stood still for longer than a standby
  * waits asks who rules, and holds all else till that is known. */
 void sms_awake(struct sweeper *s);
+/* When that was called last, by the clock of the transport. */
+int64_t sms_awake_ms(const struct sweeper *s);
 /* That the loop stood still, or what our own port says, leaves it open whether we still rule. */
 bool sms_doubts(const struct sweeper *s);
 /* Standbys have our log, by which they see within half a second that we are gone.  Call

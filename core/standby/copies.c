@@ -329,10 +329,10 @@ copies_rule(struct copies *c, uint64_t term)
 }
 
 void
-copies_ruling(struct copies *c, int64_t now_ms)
+copies_ruling(struct copies *c, int64_t then_ms)
 {
 	pthread_mutex_lock(&c->lock);
-	c->ruling_ms = now_ms;
+	c->ruling_ms = then_ms;
 	pthread_mutex_unlock(&c->lock);
 }
 

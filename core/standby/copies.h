@@ -56,8 +56,9 @@ void copies_put_to(struct copies *c, unsigned i, enum link_type type, struct evb
 
 /* We are master, in this term. */
 void copies_rule(struct copies *c, uint64_t term);
-/* ... and still do, as far as is known.  To be said again and again. */
-void copies_ruling(struct copies *c, int64_t now_ms);
+/* ... and still did then, as far as is known.  To be said again and again.  Who stands still after
+ * that, and goes on, has not ruled since. */
+void copies_ruling(struct copies *c, int64_t then_ms);
 uint64_t copies_term(const struct copies *c);
 /* A standby begins: its place, or COPIES_MAX: there is none. */
 unsigned copies_begin(struct copies *c);

@@ -502,7 +502,7 @@ giving_follow(struct copying *c)
 		end_rule(c);
 	sms_gives_log(c->p.sweeper, c->g.rules && gives_any(c));
 	if (c->g.rules && !sms_doubts(c->p.sweeper))
-		copies_ruling(c->g.copies, standby_now_ms());
+		copies_ruling(c->g.copies, sms_awake_ms(c->p.sweeper));
 	if (c->g.rules)
 		put_store(c);
 	feed_all(c);
