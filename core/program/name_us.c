@@ -2,10 +2,10 @@
 /*
  * core/program/name_us.c - end ports are told who rules now, before anything is discovered.
  *
- * Till a host knows the LID of the new master its questions and traps go to the dead one.  So when a
- * standby that has a copy takes over, each end port in the copy is asked for its PortInfo and given
- * it back with our LID, and nothing else is changed.  A port that is not as the copy has it, or does
- * not answer, is left to the sweep, which waits for none of these.
+ * Till a host knows the LID of the new master its questions and traps go to the dead one.  So when
+ * a standby that has a copy takes over, each end port in the copy is asked for its PortInfo and
+ * given it back with our LID, and nothing else is changed.  A port that is not as the copy has it,
+ * or does not answer, is left to the sweep, which begins then: its questions would come between.
  *
  * Two SMPs a port.
  */
@@ -28,7 +28,6 @@ new_ask(struct sweeper *s, uint16_t lid)
 
 	if (a == NULL)
 		return NULL;
-	a->wait = ASK_BESIDE;
 	a->index = lid;
 	return a;
 }

@@ -36,7 +36,7 @@ void sweeper_lost(struct sweeper *s, uint64_t port);
  * too; else they are asked to register again when they are told of us. */
 void sweeper_take_over(struct sweeper *s, bool has_registered);
 /* We rule from now on: the end ports of a fabric as it is known to be, with routes (inv_route()),
- * are told so, as their MasterSMLID, while it is discovered.  O(ports) */
+ * are told so, as their MasterSMLID; the phase waits for that.  O(ports) */
 void sweeper_name_us(struct sweeper *s, const struct inventory *known);
 /* A block of GUIDInfo of a port is to hold these alias GUIDs, 0: none (entry 0 of block 0 is the
  * port's own).  Written as soon as no sweep runs.  False: out of memory. */

@@ -584,7 +584,8 @@ advance(struct sweeper *s)
 		}
 		return;
 	case PHASE_TAKE_OVER:
-		sms_rule_at_once(s);
+		if (s->p.ha->state != WIRE_SM_MASTER && sms_rule_at_once(s) && s->run.pending > 0)
+			return; /* till hosts have been told */
 		sweep_enter(s, PHASE_DISCOVER);
 		discover_start(s);
 		return;

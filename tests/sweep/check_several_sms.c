@@ -210,9 +210,8 @@ watch_heir(void *arg, const struct sim_arrival *what, int64_t *late_ns)
 	wire_header_get(what->mad, &h);
 	if (!what->by_agent)
 		return SIM_COMES;
-	heir.asks = heir.asks || h.attr == WIRE_ATTR_NODE_INFO;
-	if (h.attr == WIRE_ATTR_LFT && !heir.reads_tables) {
-		heir.reads_tables = true;
+	if (h.attr == WIRE_ATTR_NODE_INFO && !heir.asks) {
+		heir.asks = true;
 		heir.n_not_named = count_not_named();
 	}
 	return SIM_COMES;
@@ -244,7 +243,7 @@ START_TEST(who_has_a_copy_rules_at_once)
 	lose_a(_i == 0);
 	ck_assert_int_eq(b.ha.state, WIRE_SM_MASTER);
 	ck_assert(sweeper_is_up(b.sweeper));
-	ck_assert(heir.has_ruled && heir.reads_tables);
+	ck_assert(heir.has_ruled && heir.asks);
 	ck_assert_int_eq(heir.ruled_before_all, _i == 0);
 	if (_i == 0)
 		ck_assert_uint_eq(heir.n_not_named, 0);
