@@ -27,6 +27,57 @@ print_counts(struct sim *s, const char *rest, FILE *out)
 	    c->traps);
 }
 
+/* What agents have been asked for, by attribute. */
+static void
+print_smps(struct sim *s, const char *rest, FILE *out)
+{
+	const struct sim_counts *c = sim_counts(s);
+
+	for (unsigned a = 0; a < 256; a++)
+		if (c->gets_by_attr[a] + c->sets_by_attr[a] > 0)
+			fprintf(out, "0x%04x gets %" PRIu64 " sets %" PRIu64 "\n", a,
+			    c->gets_by_attr[a], c->sets_by_attr[a]);
+}
+
+/* How many end ports with a link obey which SM, and how often hosts were asked to register again. */
+static void
+print_ends(struct sim *s, const char *rest, FILE *out)
+{
+	const struct sim_fabric *f = &s->fabric;
+	uint32_t *n = calloc(UINT16_MAX + 1, sizeof(*n));
+	uint64_t n_reregister = 0;
+
+	for (uint32_t i = 0; n != NULL && i < f->n_nodes; i++) {
+		bool is_switch = f->nodes[i].type == WIRE_NODE_SWITCH;
+
+		for (unsigned p = !is_switch; p <= (is_switch ? 0u : f->nodes[i].n_ports); p++) {
+			const struct sim_port *port = fabric_port(f, i, p);
+
+			if (is_switch || port_state(port) > WIRE_PORT_DOWN)
+				n[wire_get16(&port->info[PORT_INFO_SM_LID])]++;
+			n_reregister += port->n_reregister;
+		}
+	}
+	for (unsigned lid = 0; n != NULL && lid <= UINT16_MAX; lid++)
+		if (n[lid] > 0)
+			fprintf(out, "smlid %u: %u\n", lid, n[lid]);
+	fprintf(out, "reregister: %" PRIu64 "\n", n_reregister);
+	free(n);
+}
+
+/* Who has sent Sets to other nodes, and how often that changed from one to another. */
+static void
+print_setters(struct sim *s, const char *rest, FILE *out)
+{
+	const struct sim_fabric *f = &s->fabric;
+
+	for (uint32_t p = 0; p < f->n_ports; p++)
+		if (f->ports[p].n_sets > 0)
+			fprintf(out, "%s[%u] sets %u\n", f->nodes[f->port_node[p]].id,
+			    port_number(f, p), f->ports[p].n_sets);
+	fprintf(out, "turns: %" PRIu64 "\n", sim_counts(s)->setters);
+}
+
 static void
 print_attached(struct sim *s, const char *rest, FILE *out)
 {
@@ -140,6 +191,9 @@ static const struct command {
 	{ "help", "help", print_help },
 	{ "?", NULL, print_help },
 	{ "counts", "counts", print_counts },
+	{ "smps", "smps", print_smps },
+	{ "ends", "ends", print_ends },
+	{ "setters", "setters", print_setters },
 	{ "attached", "attached", print_attached },
 	{ "dump", "dump NODE", print_node },
 	{ "route", "route NODE NODE", print_route },

@@ -49,8 +49,9 @@ struct sim_port {
 	struct sim_port_tables *tables; /* NULL = as at power-on */
 	int64_t lease_end_ns;		/* M_Key lease runs out; 0 = it does not run */
 	uint32_t n_reregister;		/* Sets that asked for ClientReregister */
-	float error_share;		/* of the packets for this port that are lost */
-	bool unplugged;			/* the cable is pulled at this end */
+	uint32_t n_sets;   /* SMPs that a program here has sent to other nodes, but SMInfo */
+	float error_share; /* of the packets for this port that are lost */
+	bool unplugged;	   /* the cable is pulled at this end */
 };
 
 /* A subnet manager that answers SMInfo and does nothing else. */

@@ -321,6 +321,20 @@ is_multicast(uint16_t lid)
 	return lid >= 0xC000 && lid != WIRE_LID_PERMISSIVE;
 }
 
+/* Who writes to the subnet: two that do it by turns are two masters. */
+static void
+note_set(struct sim *s, uint32_t port, const struct sim_packet *p, const struct sim_way *way)
+{
+	const uint8_t *mad = p->mad.bytes;
+
+	if (!is_smp(mad) || mad[MAD_METHOD] != WIRE_SET || mad[MAD_ATTR + 1] == WIRE_ATTR_SM_INFO ||
+	    way->at.node == s->fabric.port_node[port])
+		return;
+	s->fabric.ports[port].n_sets++;
+	s->counts.setters += s->setter != port;
+	s->setter = port;
+}
+
 void
 net_send(struct sim *s, struct sim_place from, struct sim_packet *p)
 {
@@ -343,6 +357,7 @@ net_send(struct sim *s, struct sim_place from, struct sim_packet *p)
 	if (is_data && (arrives || way.bad_pkey))
 		arrives = passes_keys(s, &p->mad, &way, dlid);
 	if (arrives) {
+		note_set(s, port, p, &way);
 		arrive_or_not(s, p, &way);
 		return;
 	}

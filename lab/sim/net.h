@@ -85,6 +85,7 @@ struct sim {
 	sim_fate_fn fate;
 	void *fate_arg;
 	uint64_t n_traps;     /* TIDs of traps */
+	uint32_t setter;      /* the port of who has sent the last Set to another node */
 	uint32_t n_bad_ports; /* with a share of errors of their own, ever */
 	uint32_t n_agents;    /* upper halves of TIDs in strict mode */
 };

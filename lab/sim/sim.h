@@ -60,6 +60,7 @@ struct sim_counts {
 	uint64_t unexpected;		   /* strict: answers to nothing pending */
 	uint64_t bad_sends;		   /* what the kernel refuses to a program with an errno */
 	uint64_t traps;			   /* sent, repeats included */
+	uint64_t setters; /* how often another program than before has sent a Set, but SMInfo */
 };
 
 /* An SMP that an agent has handled; answered: with this status. */
