@@ -174,10 +174,11 @@ fmctl_show_ha(const struct ask *a, const json_t *result, FILE *out)
 		    fmctl_number(s, "sent"),
 		    json_is_true(json_object_get(s, "sends_files")) ? ", and files" : "");
 	if (copy != NULL && strcmp(fmctl_string(result, "role"), "master") != 0)
-		fprintf(out, "copy     %s%s%s\n",
+		fprintf(out, "copy     %s%s%s%s%s\n",
 		    json_is_true(json_object_get(copy, "in_sync"))   ? "in sync"
 			: json_is_true(json_object_get(copy, "whole")) ? "whole, not in sync"
 								       : "none",
+		    *why != '\0' ? ": by " : "", *why != '\0' ? fmctl_string(copy, "from") : "",
 		    *why != '\0' ? ": " : "", why);
 	if (json_array_size(json_object_get(result, "standbys")) == 0 &&
 	    strcmp(fmctl_string(result, "role"), "master") == 0)

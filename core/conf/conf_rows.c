@@ -486,7 +486,7 @@ static const struct conf_row rows[] = {
 	    "As master, give standbys that connect to this Unix socket a copy of all that outlives "
 	    "fmd: what hosts have registered, LIDs, tables, isolated cables. An answer that "
 	    "promises something waits until they have it, 5 ms at most. An SM on another host "
-	    "connects through stunnel; empty = give none."),
+	    "connects through stunnel, which fmd-copy-setup sets up; empty = give none."),
 	STRING(NULL, "copy_from", copy.from, "", "sockets", true,
 	    "As standby, take a copy of the master by one of these Unix sockets, separated by "
 	    "commas: the copy_socket of another SM of this host, or the end of stunnel that leads "

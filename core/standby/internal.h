@@ -73,6 +73,7 @@ struct taking {
 	char from[SOCKET_PATH_MAX];
 	int64_t again_ms; /* connect not before */
 	int64_t heard_ms; /* of the master's log */
+	bool has_spoken;  /* the other side, since we have connected */
 	bool was_in_sync; /* when we were last seen to stand by */
 	char why[256];	  /* there is no copy; "": there is */
 	struct fm_log_bucket bucket;

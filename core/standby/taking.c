@@ -14,7 +14,7 @@
 #include "core/standby/internal.h"
 
 #define AGAIN_MS 500  /* to the next socket of copy_from */
-#define DOUBT_MS 3000 /* so long a silent log makes one doubt the master */
+#define DOUBT_MS 3000 /* so long a silent log makes one doubt the master; then it is left */
 
 /* What the SA had registered itself would be saved over the master's. */
 static void
@@ -125,6 +125,7 @@ on_master_read(struct bufferevent *io, void *arg)
 	int rc;
 
 	c->t.heard_ms = standby_now_ms();
+	c->t.has_spoken = true;
 	sms_note_log(c->p.sweeper, false);
 	while ((rc = link_get(in, &f, &err)) == 1) {
 		rc = take_from_master(c, &f, &err);
@@ -146,10 +147,16 @@ static void
 on_master_event(struct bufferevent *io, short what, void *arg)
 {
 	struct copying *c = arg;
+	bool was_there = (what & BEV_EVENT_ERROR) == 0 || errno == ECONNRESET || errno == EPIPE;
+	const char *why = (what & BEV_EVENT_ERROR) != 0 ? strerror(errno) : "it has left";
 
 	if ((what & BEV_EVENT_CONNECTED) != 0)
 		return;
-	leave_master(c, (what & BEV_EVENT_ERROR) != 0 ? strerror(errno) : "it has left");
+	/* an end of stunnel is there, whether or not the other host lets it in */
+	if (was_there && !c->t.has_spoken)
+		why = "it has left without a word: where stunnel is between, its log here and on "
+		      "the other host says why";
+	leave_master(c, why);
 	c->p.wake(c->p.arg); /* the other voice is asked at once */
 }
 
@@ -206,6 +213,7 @@ connect_to_master(struct copying *c)
 	bufferevent_setcb(c->t.io, on_master_read, NULL, on_master_event, c);
 	bufferevent_enable(c->t.io, EV_READ | EV_WRITE);
 	c->t.heard_ms = standby_now_ms();
+	c->t.has_spoken = false;
 	if (bufferevent_socket_connect(c->t.io, (struct sockaddr *)&addr, sizeof(addr)) != 0) {
 		if (c->t.io != NULL)
 			leave_master(c, strerror(errno));
@@ -279,8 +287,14 @@ taking_follow(struct copying *c)
 		    c->t.mirror != NULL && mirror_in_sync(c->t.mirror, standby_now_ms());
 	if (state == WIRE_SM_STANDBY && c->t.io == NULL && standby_now_ms() >= c->t.again_ms)
 		connect_to_master(c);
-	if (c->t.mirror != NULL && standby_now_ms() - c->t.heard_ms >= LINK_SILENT_MS)
+	if (c->t.mirror != NULL && c->t.has_spoken &&
+	    standby_now_ms() - c->t.heard_ms >= LINK_SILENT_MS)
 		sms_note_log(c->p.sweeper, standby_now_ms() - c->t.heard_ms < DOUBT_MS);
+	/* it may stand still while another one has the subnet */
+	if (c->t.io != NULL && standby_now_ms() - c->t.heard_ms >= DOUBT_MS) {
+		leave_master(c, "it is connected and says nothing");
+		sms_note_log(c->p.sweeper, false);
+	}
 	if (c->t.mirror != NULL || state == WIRE_SM_STANDBY)
 		standby_arm(c);
 }

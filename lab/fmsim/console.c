@@ -39,7 +39,7 @@ print_smps(struct sim *s, const char *rest, FILE *out)
 			    c->gets_by_attr[a], c->sets_by_attr[a]);
 }
 
-/* How many end ports with a link obey which SM, and how often hosts were asked to register again. */
+/* How many end ports with a link obey which SM; how often hosts were asked to register again. */
 static void
 print_ends(struct sim *s, const char *rest, FILE *out)
 {
