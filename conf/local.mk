@@ -22,14 +22,16 @@ dist_examples_DATA = conf/examples/adaptive.conf conf/examples/fat-tree.conf con
 	conf/examples/partitions.conf conf/examples/path-bits.conf conf/examples/path-bits.pgrp conf/examples/path-bits.rch conf/examples/path-bits.topo conf/examples/qos-policy.conf \
 	conf/examples/regions-dragonfly.conf conf/examples/regions-leftover.conf conf/examples/regions-pods-torus.conf \
 	conf/examples/regions-storage.conf conf/examples/regions-tree-torus.conf conf/examples/regions-trees-by-gateways.conf \
-	conf/examples/regions-two-trees.conf conf/examples/standby.conf \
+	conf/examples/regions-two-trees.conf conf/examples/standby.conf conf/examples/stunnel-copy.cfg \
 	conf/fmd-redis.conf conf/redis-fmd-users.conf conf/redis-fmd.conf plugins/engines/template/template.c
 
 conf/fmd.service: conf/fmd.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd.service.in >$@.new && mv $@.new $@
 conf/fmd-agent.service: conf/fmd-agent.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd-agent.service.in >$@.new && mv $@.new $@
-nodist_systemdsystemunit_DATA = conf/fmd.service conf/fmd-agent.service
+conf/fmd-copy.service: conf/fmd-copy.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sysconfdir[@]|$(sysconfdir)|g' $(srcdir)/conf/fmd-copy.service.in >$@.new && mv $@.new $@
+nodist_systemdsystemunit_DATA = conf/fmd.service conf/fmd-agent.service conf/fmd-copy.service
 dist_systemdsystemunit_DATA = conf/redis-fmd@.service
 # Its user, and the devices of that.  Below a prefix of its own they lie beside the unit.
 sysusersdir = $(systemdsystemunitdir)/../../sysusers.d
@@ -41,5 +43,11 @@ install-data-local:
 uninstall-local:
 	rm -f $(DESTDIR)$(sysusersdir)/fmd.conf
 
-EXTRA_DIST += conf/fmd.service.in conf/fmd-agent.service.in conf/fmd.sysusers
-CLEANFILES += conf/fmd.conf conf/fmd.service conf/fmd-agent.service
+EXTRA_DIST += conf/fmd.service.in conf/fmd-agent.service.in conf/fmd-copy.service.in conf/fmd.sysusers
+CLEANFILES += conf/fmd.conf conf/fmd.service conf/fmd-agent.service conf/fmd-copy.service
+
+sbin_SCRIPTS += fmd-copy-setup
+fmd-copy-setup: conf/fmd-copy-setup.in Makefile
+	$(AM_V_GEN)$(SED) 's|@sysconfdir[@]|$(sysconfdir)|g' $(srcdir)/conf/fmd-copy-setup.in >$@.new && chmod +x $@.new && mv $@.new $@
+EXTRA_DIST += conf/fmd-copy-setup.in
+CLEANFILES += fmd-copy-setup

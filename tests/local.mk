@@ -436,7 +436,10 @@ tests_bench_sa_rate_SOURCES = tests/bench/sa_rate.c
 tests_bench_sa_rate_LDADD = libfmengines.la libfmlab.la libfmcore.la libfmcommon.la
 CLEANFILES += $(EXTRA_PROGRAMS)
 
+# Programs of tests that benchmarks start.
+bench_helpers =
 if HAVE_UMAD
+bench_helpers += tests/integration/sa_ask tests/integration/sa_mads
 EXTRA_LTLIBRARIES += tests/bench/umad_count.la
 tests_bench_umad_count_la_SOURCES = tests/bench/umad_count.c
 tests_bench_umad_count_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
@@ -445,7 +448,7 @@ tests_bench_umad_count_la_LIBADD = -ldl
 endif
 
 .PHONY: bench-programs
-bench-programs: $(EXTRA_PROGRAMS) $(EXTRA_LTLIBRARIES) $(bench_modules)
+bench-programs: $(EXTRA_PROGRAMS) $(EXTRA_LTLIBRARIES) $(bench_modules) $(bench_helpers)
 
 # ---- programs that only scripts start
 if HAVE_SECCOMP
@@ -507,6 +510,7 @@ LONG_SCRIPT_TESTS = \
 	tests/integration/auto.sh \
 	tests/integration/ibsim_standby.sh \
 	tests/integration/fmsim_copy.sh \
+	tests/integration/fmsim_stunnel.sh \
 	tests/integration/handover.sh \
 	tests/integration/fmsim_opensm.sh \
 	tests/integration/fmsim_opensm_conf.sh

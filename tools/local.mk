@@ -41,6 +41,8 @@ endif
 fmctl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(HIREDIS_CFLAGS)
 fmctl_LDADD = libfmhost.la libfmcore.la $(JANSSON_LIBS) $(HIREDIS_LIBS)
 
+# A script, which needs openssl where it runs.
+
 # Writes conf/fmd.conf and the tables of fmd.conf(5) while fmd is built.
 noinst_PROGRAMS += fmd-doc
 fmd_doc_SOURCES = tools/fmd-doc.c

@@ -65,6 +65,7 @@ mkdir "$dir/fmd-engine-check.1" && cp "$build/plugins/engines/.libs/updn.so" "$d
 run_page fmd-engine-check.1
 run_page fmroute.1
 run_page fmd.8
+! command -v openssl >/dev/null || run_page fmd-copy-setup.8
 if [ -e "$library" ] && ! ldd "$library" | grep -q 'lib[at]san'; then
 	run_page fmsim.1
 fi
