@@ -143,6 +143,21 @@ until_true ha sm3 "^copy *in sync$"
 [ "$(said "$dir/sm1.out" "begins a copy")" = 2 ] || fail "the copy of sm2 did not outlive a reload: $(grep copy "$dir/sm1.out")"
 echo "ok: three hosts"
 
+# ---- a host loses its power: its connection stays, and it is back before anybody has noticed
+host=sm3
+kill -STOP "${tunnel[sm3]}"
+kill -KILL "${sm[sm3]}"
+wait "${sm[sm3]}" 2>/dev/null
+unset "tunnel[sm3]"
+at[sm3]=$((ports + 3))
+fmd-copy-setup init sm3 >/dev/null || fail "sm3 does not take another port"
+start_tunnel
+start_sm
+until_true ha sm3 "^copy *in sync$"
+await "$dir/sm1.out" "has no copy any more: it has connected anew"
+ha sm1 "^role *master$" && [ "$(grep -c "^standby" "$dir/answer")" = 2 ] || fail "who has a copy: $(cat "$dir/answer")"
+echo "ok: back without a farewell"
+
 # ---- the master stands still, and its connections with it: its heir has all, the third one finds the heir
 until_true ha sm2 "^copy *in sync$"
 kill -STOP "${sm[sm1]}"
