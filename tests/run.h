@@ -18,12 +18,12 @@
 #endif
 
 /* How many of n random cases run.  Sanitizers look at the same code once more, each case
- * taking ten times as long: there a quarter, six at least.  FMD_LONG=1: all. */
+ * taking ten times as long: there an eighth, six at least.  FMD_LONG=1: all. */
 static inline uint32_t
 n_cases(uint32_t n)
 {
 #ifdef UNDER_SANITIZER
-	uint32_t few = n / 4 > 6 ? n / 4 : 6;
+	uint32_t few = n / 8 > 6 ? n / 8 : 6;
 
 	return few < n && getenv("FMD_LONG") == NULL ? few : n;
 #else
