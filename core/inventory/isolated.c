@@ -162,8 +162,10 @@ isolated_load(const char *path, struct isolated *set, struct fm_error *err)
 }
 
 static bool
-write_items(FILE *out, const struct isolated *set)
+write_items(FILE *out, const void *arg)
 {
+	const struct isolated *set = arg;
+
 	fprintf(out, "# cables out of routing: kept by fmctl isolate and fmctl restore\n");
 	for (size_t i = 0; i < set->items.n; i++) {
 		const struct isolated_item *item = &set->items.item[i];
@@ -182,13 +184,7 @@ write_items(FILE *out, const struct isolated *set)
 int
 isolated_save(const char *path, const struct isolated *set, struct fm_error *err)
 {
-	int fd = fm_file_new(path, 0644);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-	bool whole = out != NULL && write_items(out, set);
-
-	if (out != NULL)
-		whole = fclose(out) == 0 && whole;
-	if (out == NULL || !fm_file_done(path, whole))
+	if (!fm_file_write(path, 0644, write_items, set))
 		return fm_fail(err, FM_E_SYSTEM, "cannot write %.150s: %s", path, strerror(errno));
 	return 0;
 }

@@ -5,12 +5,10 @@
  * The loop owns the sockets; the SA's thread puts records into the logs and wakes the loop.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/ctl/ctl.h"
@@ -19,6 +17,7 @@
 #include "core/sms/sms.h"
 #include "core/standby/internal.h"
 #include "core/sweep/sweep.h"
+#include "core/text/files.h"
 
 #define PART_BELOW (64u << 10) /* bytes that wait to be sent, for another part of a file */
 #define BEGIN_MS 2000	       /* for a better SM to begin its copy */
@@ -26,34 +25,6 @@
 #define BACKLOG 8
 
 /* -------------------------------------------------------------------- files */
-
-static void
-unmap(const uint8_t *bytes, size_t n)
-{
-	if (n > 0)
-		munmap((void *)(uintptr_t)bytes, n);
-}
-
-/* What is written anew is a new file, so that this one stays as it is. */
-static const uint8_t *
-map_file(const char *path, size_t *n)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	void *at;
-
-	*n = 0;
-	if (fd < 0)
-		return NULL;
-	at = fstat(fd, &st) == 0 && st.st_size > 0
-	    ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
-	    : MAP_FAILED;
-	close(fd);
-	if (at == MAP_FAILED)
-		return NULL;
-	*n = (size_t)st.st_size;
-	return at;
-}
 
 /* Those that have been written since go to standbys. */
 static void
@@ -75,8 +46,8 @@ put_files(struct copying *c)
 		f->inode = st.st_ino;
 		f->size = st.st_size;
 		f->changed = st.st_mtim;
-		bytes = map_file(f->path, &n);
-		copies_put_file(c->g.copies, (enum link_file)w, bytes, n, unmap);
+		bytes = fm_file_map(f->path, &n);
+		copies_put_file(c->g.copies, (enum link_file)w, bytes, n, fm_file_unmap);
 	}
 }
 

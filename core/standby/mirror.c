@@ -51,25 +51,22 @@ struct mirror {
 
 /* ---------------------------------------------------------------------- thread */
 
+static bool
+write_bytes(FILE *out, const void *arg)
+{
+	const struct to_write *w = arg;
+
+	return fwrite(w->bytes, 1, w->n, out) == w->n;
+}
+
 static int
 write_file(const char *path, const struct to_write *w, struct fm_error *err)
 {
-	FILE *out;
-	bool whole;
-	int fd;
-
 	if (w->n == 0)
 		return unlink(path) == 0 || errno == ENOENT
 		    ? 0
 		    : fm_fail(err, FM_E_SYSTEM, "cannot remove %.150s: %s", path, strerror(errno));
-	fd = fm_file_new(path, 0600);
-	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (fd >= 0 && out == NULL)
-		close(fd);
-	whole = out != NULL && fwrite(w->bytes, 1, w->n, out) == w->n;
-	if (out != NULL)
-		whole = fclose(out) == 0 && whole;
-	if (out == NULL || !fm_file_done(path, whole))
+	if (!fm_file_write(path, 0600, write_bytes, w))
 		return fm_fail(err, FM_E_SYSTEM, "cannot write %.150s: %s", path, strerror(errno));
 	return 0;
 }

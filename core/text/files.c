@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool
@@ -44,6 +46,50 @@ fm_file_done(const char *path, bool is_whole)
 	unlink(name);
 	errno = errnum;
 	return false;
+}
+
+bool
+fm_file_write(
+    const char *path, mode_t mode, bool (*put)(FILE *out, const void *arg), const void *arg)
+{
+	int fd = fm_file_new(path, mode);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	bool whole = out != NULL && put(out, arg);
+
+	if (fd < 0)
+		return false;
+	if (out != NULL)
+		whole = fclose(out) == 0 && whole;
+	else
+		close(fd);
+	return fm_file_done(path, whole);
+}
+
+const uint8_t *
+fm_file_map(const char *path, size_t *n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *at;
+
+	*n = 0;
+	if (fd < 0)
+		return NULL;
+	at = fstat(fd, &st) == 0 && st.st_size > 0
+	    ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
+	    : MAP_FAILED;
+	close(fd);
+	if (at == MAP_FAILED)
+		return NULL;
+	*n = (size_t)st.st_size;
+	return at;
+}
+
+void
+fm_file_unmap(const uint8_t *bytes, size_t n)
+{
+	if (n > 0)
+		munmap((void *)(uintptr_t)bytes, n);
 }
 
 const char *

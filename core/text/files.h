@@ -11,12 +11,24 @@
 
 #include <fmd/error.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /* A descriptor to write PATH.new by, which was not there; -1: errno tells. */
 int fm_file_new(const char *path, mode_t mode);
 /* PATH.new is whole and takes its place; where it is not, it goes.  False: errno tells. */
 bool fm_file_done(const char *path, bool is_whole);
+
+/* Both, with what put() writes between them; false, also of put(): errno tells. */
+bool fm_file_write(
+    const char *path, mode_t mode, bool (*put)(FILE *out, const void *arg), const void *arg);
+
+/* The bytes of a file; NULL: it has none, or cannot be read.  Who writes it by the functions above
+ * makes a new file, so that these stay as they are. */
+const uint8_t *fm_file_map(const char *path, size_t *n);
+void fm_file_unmap(const uint8_t *bytes, size_t n); /* n 0 is fine */
 
 /* An errno of open() as a word, also of one that was told not to follow links (O_NOFOLLOW). */
 const char *fm_file_why(int errnum);
