@@ -23,6 +23,7 @@
 
 #include "core/store/store_internal.h"
 #include "core/text/files.h"
+#include "lib/bitset.h"
 #include "lib/faultpoint.h"
 #include "lib/log.h"
 
@@ -43,8 +44,7 @@ remember(struct store *s, const struct store_lid *l)
 	uint32_t i = fm_hash_find(&s->by_guid, l->guid);
 
 	if (i != FM_HASH_NONE) {
-		s->n_lid_changes +=
-		    s->lids.item[i].lid != l->lid || s->lids.item[i].lmc != l->lmc;
+		s->n_lid_changes += s->lids.item[i].lid != l->lid || s->lids.item[i].lmc != l->lmc;
 		s->lids.item[i] = *l;
 		return true;
 	}
@@ -484,6 +484,20 @@ write_lid(struct store *s, MDB_txn *txn, const struct store_lid *l)
 	return mdb_put(txn, s->lids_db, &key, &value, 0);
 }
 
+/* txn NULL: there was nothing to write. */
+static int
+end_lids(struct store *s, MDB_txn *txn, int rc, struct fm_error *err)
+{
+	if (txn != NULL) {
+		fm_fault_point("commit", "LIDs");
+		rc = store_end(s, txn, rc);
+		fm_fault_point("committed", "LIDs");
+	}
+	return rc == 0
+	    ? 0
+	    : fm_fail(err, FM_E_SYSTEM, "cannot write to the store: %s", mdb_strerror(rc));
+}
+
 static int
 write_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_error *err)
 {
@@ -497,14 +511,7 @@ write_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_
 			break;
 		rc = write_lid(s, txn, &lids[i]);
 	}
-	if (txn != NULL) {
-		fm_fault_point("commit", "LIDs");
-		rc = store_end(s, txn, rc);
-		fm_fault_point("committed", "LIDs");
-	}
-	return rc == 0
-	    ? 0
-	    : fm_fail(err, FM_E_SYSTEM, "cannot write to the store: %s", mdb_strerror(rc));
+	return end_lids(s, txn, rc, err);
 }
 
 static bool
@@ -524,6 +531,66 @@ store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct
 		if (!remember(s, &lids[i]))
 			return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
 	return 0;
+}
+
+/* Those that are not marked. */
+static int
+delete_lids(struct store *s, const uint64_t *marked, struct fm_error *err)
+{
+	MDB_txn *txn = NULL;
+	int rc = store_begin(s, &txn);
+
+	for (size_t i = 0; rc == 0 && i < s->lids.n; i++) {
+		uint8_t k[GUID_BYTES];
+		MDB_val key = { sizeof(k), k };
+
+		store_put_number(k, s->lids.item[i].guid);
+		if (!fm_bit_test(marked, i))
+			rc = mdb_del(txn, s->lids_db, &key, NULL);
+	}
+	return end_lids(s, txn, rc, err);
+}
+
+static void
+forget_lids(struct store *s, const uint64_t *marked)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->lids.n; i++) {
+		const struct store_lid l = s->lids.item[i];
+
+		if (!fm_bit_test(marked, i)) {
+			fm_hash_remove(&s->by_guid, l.guid);
+			s->n_lid_changes++;
+			continue;
+		}
+		fm_hash_put(&s->by_guid, l.guid, (uint32_t)n); /* it has room there */
+		s->lids.item[n++] = l;
+	}
+	s->lids.n = n;
+}
+
+int
+store_set_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_error *err)
+{
+	uint64_t *marked = calloc(FM_BITSET_WORDS(s->lids.n) + 1, sizeof(*marked));
+	int rc = 0;
+
+	if (marked == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = fm_hash_find(&s->by_guid, lids[i].guid);
+
+		if (k != FM_HASH_NONE)
+			fm_bit_set(marked, k);
+	}
+	if (fm_bit_count(marked, s->lids.n) < s->lids.n) {
+		rc = is_kept_nowhere(s) ? 0 : delete_lids(s, marked, err);
+		if (rc == 0)
+			forget_lids(s, marked);
+	}
+	free(marked);
+	return rc != 0 ? rc : store_put_lids(s, lids, n, err);
 }
 
 uint64_t

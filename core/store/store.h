@@ -45,7 +45,11 @@ const struct store_lid *store_lids(const struct store *s); /* [store_n_lids] */
 /* Keep these; those that are kept already cost nothing. */
 int store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_error *err);
 
-/* Another number than before: one has been put that was not kept, or was another. */
+/* ... and no others. */
+int store_set_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_error *err);
+
+/* Another number than before: one has been put that was not kept, or was another,
+ * or has gone. */
 uint64_t store_n_lid_changes(const struct store *s);
 
 /* 0 = none was kept. */

@@ -117,6 +117,39 @@ START_TEST(test_unsound)
 }
 END_TEST
 
+/* Those are kept, and no others. */
+START_TEST(test_sets)
+{
+	static const struct store_lid lids[] = { { UINT64_C(0x0002c90000000007), 9, 0 },
+		{ 1, 8, 1 }, { UINT64_C(0x0002c90000000003), 16, 2 } };
+	struct fm_error err = { 0 };
+	uint64_t n_changes;
+	struct store *s;
+
+	fill();
+	s = open_store();
+	n_changes = store_n_lid_changes(s);
+	ck_assert_int_eq(store_set_lids(s, lids, 3, &err), 0);
+	ck_assert_uint_eq(store_n_lid_changes(s), n_changes + N_LIDS - 2 + 2);
+	for (unsigned turn = 0; turn < 2; turn++) {
+		ck_assert_uint_eq(store_n_lids(s), 3);
+		for (unsigned i = 0; i < 3; i++)
+			ck_assert_uint_eq(store_lid(s, lids[i].guid), lids[i].lid);
+		ck_assert_uint_eq(store_lid(s, UINT64_C(0x0002c90000000004)), 0);
+		store_close(s);
+		s = open_store();
+	}
+	n_changes = store_n_lid_changes(s);
+	ck_assert_int_eq(store_set_lids(s, lids, 3, &err), 0); /* as it is */
+	ck_assert_uint_eq(store_n_lid_changes(s), n_changes);
+	ck_assert_int_eq(store_set_lids(s, lids, 0, &err), 0);
+	ck_assert_uint_eq(store_n_lids(s), 0);
+	ck_assert_int_eq(store_set_lids(s, lids + 1, 1, &err), 0);
+	ck_assert_uint_eq(store_lid(s, 1), 8);
+	store_close(s);
+}
+END_TEST
+
 START_TEST(test_changes_one)
 {
 	struct store_lid l = { UINT64_C(0x0002c90000000007), 9, 0 };
@@ -743,6 +776,7 @@ main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, test_keeps);
 	tcase_add_test(t, test_changes_one);
+	tcase_add_test(t, test_sets);
 	tcase_add_test(t, test_unsound);
 	tcase_add_loop_test(t, test_damage, 0, sizeof(damages) / sizeof(damages[0]));
 	tcase_add_test(t, test_sound);
