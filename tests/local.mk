@@ -254,6 +254,7 @@ UNIT_TESTS = \
 	tests/unit/check_conf \
 	tests/unit/check_copies \
 	tests/unit/check_ctl \
+	tests/unit/check_diff \
 	tests/unit/check_dump \
 	tests/unit/check_followers \
 	tests/unit/check_generate \

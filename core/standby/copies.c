@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/standby/diff.h"
+#include "lib/vec.h"
+
+#define DIFF_FROM_BYTES (64u << 10) /* a shorter file is sent as it is */
+#define DIFF_WORTH 16		    /* a difference is so many times shorter */
+
 /* The frames of a standby are numbered by themselves, since it gets what there was before, too.
  * From WHOLE on each change is one frame, so that frame - change stays the same. */
 struct copy {
@@ -22,24 +28,30 @@ struct copy {
 	uint32_t n_behind;
 	bool lost;
 	struct {
-		uint64_t number; /* of the file that is sent, or was */
-		size_t at;	 /* so much has been */
+		struct file *has;  /* all of it has been sent; NULL: of none */
+		struct file *next; /* that is sent; NULL: none */
+		uint64_t base;	   /* as what makes it of this one; 0: as it is */
+		size_t at;	   /* so much has been */
 	} file[LINK_FILES];
 };
 
+/* A file as it is, or was when a standby got it. */
 struct file {
-	uint64_t number; /* 0: there is none */
+	unsigned n_users;
+	uint64_t number; /* from 1 */
 	const uint8_t *bytes;
 	size_t n;
 	void (*let_go)(const uint8_t *bytes, size_t n);
+	uint64_t base; /* of diff; 0: none was made */
+	struct diff diff;
 };
 
 struct copies {
-	pthread_mutex_t lock;
-	uint64_t term, number;
+	pthread_mutex_t lock; /* of all but the files, which are the loop's */
+	uint64_t term, number, n_files;
 	int64_t ruling_ms; /* that we rule was said last */
 	int64_t gone_ms;   /* till then one that is gone may believe that it is in sync */
-	struct file file[LINK_FILES];
+	struct file *file[LINK_FILES]; /* NULL: not known yet */
 	struct copy copy[COPIES_MAX];
 };
 
@@ -61,11 +73,21 @@ copies_new(void)
 	return c;
 }
 
+/* *at is not this file any more, but what follows, which may be NULL. */
 static void
-let_go(const struct file *f)
+put_file(struct file **at, struct file *follows)
 {
+	struct file *f = *at;
+
+	if (follows != NULL)
+		follows->n_users++;
+	*at = follows;
+	if (f == NULL || --f->n_users > 0)
+		return;
 	if (f->let_go != NULL)
 		f->let_go(f->bytes, f->n);
+	fm_vec_fini(&f->diff);
+	free(f);
 }
 
 void
@@ -76,7 +98,7 @@ copies_free(struct copies *c)
 	for (unsigned i = 0; i < COPIES_MAX; i++)
 		copies_end(c, i, true);
 	for (unsigned w = 0; w < LINK_FILES; w++)
-		let_go(&c->file[w]);
+		put_file(&c->file[w], NULL);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }
@@ -184,58 +206,97 @@ copies_put_to(struct copies *c, unsigned i, enum link_type type, struct evbuffer
 	pthread_mutex_unlock(&c->lock);
 }
 
-void
+/* ----------------------------------------------------------------------- files */
+
+bool
 copies_put_file(struct copies *c, enum link_file which, const uint8_t *bytes, size_t n,
     void (*free_bytes)(const uint8_t *bytes, size_t n))
 {
-	struct file was;
+	struct file *f = malloc(sizeof(*f));
 
-	pthread_mutex_lock(&c->lock);
-	was = c->file[which];
-	c->file[which] = (struct file){ was.number + 1, bytes, n, free_bytes };
-	pthread_mutex_unlock(&c->lock);
-	let_go(&was);
+	if (f == NULL) {
+		if (free_bytes != NULL)
+			free_bytes(bytes, n);
+		return false;
+	}
+	*f = (struct file){ .number = ++c->n_files, .bytes = bytes, .n = n, .let_go = free_bytes };
+	put_file(&c->file[which], f);
+	return true;
 }
 
-/* The next file of which not all has been sent, or LINK_FILES. */
-static unsigned
-next_file(const struct copies *c, const struct copy *k)
+/* Is there what makes the file of this one, and is it much less? */
+static bool
+has_diff(struct file *f, const struct file *was)
 {
-	unsigned w = 0;
+	if (f->base == 0 && f->n >= DIFF_FROM_BYTES &&
+	    diff_make(was->bytes, was->n, f->bytes, f->n, f->n / DIFF_WORTH, &f->diff))
+		f->base = was->number;
+	return f->base == was->number;
+}
 
-	while (w < LINK_FILES &&
-	    (k->file[w].number == c->file[w].number && k->file[w].at == c->file[w].n))
-		w++;
-	return w;
+/* What is sent is sent to its end: then it is what the next differs from. */
+static bool
+begin_file(const struct copies *c, struct copy *k, unsigned w)
+{
+	struct file *has = k->file[w].has, *f = c->file[w];
+
+	if (k->file[w].next != NULL)
+		return true;
+	if (f == has)
+		return false;
+	put_file(&k->file[w].next, f);
+	k->file[w].base = has != NULL && has_diff(f, has) ? has->number : 0;
+	k->file[w].at = 0;
+	return true;
+}
+
+static bool
+add_part(struct copies *c, struct copy *k, unsigned w, struct evbuffer *out)
+{
+	struct evbuffer *data = evbuffer_new();
+	struct file *f = k->file[w].next;
+	struct link_part p = { (enum link_file)w, f->number, k->file[w].base, k->file[w].at, f->n,
+		f->n, f->bytes };
+	bool ok;
+
+	if (p.base != 0) {
+		p.n = p.n_all = f->diff.n;
+		p.bytes = f->diff.item;
+	}
+	p.n -= p.at;
+	p.bytes = p.n > 0 ? p.bytes + p.at : NULL;
+	p.n = p.n > LINK_PART_BYTES ? LINK_PART_BYTES : p.n;
+	ok = data != NULL && link_add_part(data, &p) && link_put(out, LINK_PART, c->term, 0, data);
+	k->file[w].at += p.n;
+	if (k->file[w].at == p.n_all) {
+		put_file(&k->file[w].has, f);
+		put_file(&k->file[w].next, NULL);
+	}
+	if (data != NULL)
+		evbuffer_free(data);
+	return ok;
 }
 
 bool
 copies_send_part(struct copies *c, unsigned i, struct evbuffer *out)
 {
-	struct evbuffer *data = evbuffer_new();
 	struct copy *k = &c->copy[i];
-	struct link_part p = { 0 };
-	unsigned w;
+	unsigned w = 0;
+	bool is_time;
 
 	pthread_mutex_lock(&c->lock);
-	w = k->whole != 0 && !k->lost && data != NULL ? next_file(c, k) : LINK_FILES;
-	if (w < LINK_FILES) {
-		const struct file *f = &c->file[w];
-
-		if (k->file[w].number != f->number)
-			k->file[w].at = 0;
-		k->file[w].number = f->number;
-		p = (struct link_part){ (enum link_file)w, f->number, k->file[w].at, f->n,
-			f->n - k->file[w].at, f->n > 0 ? f->bytes + k->file[w].at : NULL };
-		if (p.n > LINK_PART_BYTES)
-			p.n = LINK_PART_BYTES;
-		k->file[w].at += p.n;
-		k->lost = !link_add_part(data, &p) || !link_put(out, LINK_PART, c->term, 0, data);
-	}
+	is_time = k->whole != 0 && !k->lost;
 	pthread_mutex_unlock(&c->lock);
-	if (data != NULL)
-		evbuffer_free(data);
-	return w < LINK_FILES;
+	while (is_time && w < LINK_FILES && !begin_file(c, k, w))
+		w++;
+	if (!is_time || w == LINK_FILES)
+		return false;
+	if (!add_part(c, k, w, out)) {
+		pthread_mutex_lock(&c->lock);
+		k->lost = true;
+		pthread_mutex_unlock(&c->lock);
+	}
+	return true;
 }
 
 /* ------------------------------------------------------------------- in sync? */
@@ -371,6 +432,10 @@ copies_end(struct copies *c, unsigned i, bool said)
 {
 	struct copy *k = &c->copy[i];
 
+	for (unsigned w = 0; w < LINK_FILES; w++) {
+		put_file(&k->file[w].has, NULL);
+		put_file(&k->file[w].next, NULL);
+	}
 	pthread_mutex_lock(&c->lock);
 	if (k->out != NULL)
 		evbuffer_free(k->out);
@@ -438,7 +503,11 @@ copies_status(struct copies *c, unsigned i, struct copy_status *out)
 	const struct copy *k = &c->copy[i];
 
 	pthread_mutex_lock(&c->lock);
-	*out = (struct copy_status){ k->state, k->sent, k->have,
-		k->state != COPY_NONE && next_file(c, k) < LINK_FILES, k->n_behind };
+	*out = (struct copy_status){
+		.state = k->state, .sent = k->sent, .have = k->have, .n_behind = k->n_behind
+	};
 	pthread_mutex_unlock(&c->lock);
+	for (unsigned w = 0; w < LINK_FILES && out->state != COPY_NONE; w++)
+		if (k->file[w].has != c->file[w])
+			out->sends_files = true;
 }

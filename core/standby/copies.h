@@ -25,8 +25,8 @@
 #define COPIES_MAX 3
 #define COPIES_ANSWER_MS 5
 #define LINK_LEASE_MS 600
-#define COPIES_RULING_MS 250 /* since copies_ruling(): nothing is promised any more */
-#define COPIES_LOG_MAX (32u << 20) /* bytes of changes that a standby in sync may owe */
+#define COPIES_RULING_MS 250	   /* since copies_ruling(): nothing is promised any more */
+#define COPIES_LOG_MAX (32u << 20) /* bytes of changes that a standby may owe */
 
 enum copy_state { COPY_NONE, COPY_FILLING, COPY_IN_SYNC, COPY_BEHIND };
 const char *copy_state_name(enum copy_state s);
@@ -45,10 +45,6 @@ uint64_t copies_put(struct copies *c, enum link_type type, struct evbuffer *data
 bool copies_have(struct copies *c, uint64_t number, int64_t now_ms);
 /* A change could not be put: all begin anew. */
 void copies_lose(struct copies *c);
-/* The file has these bytes from now on, which are ours: free_bytes() frees them.  It is
- * sent in parts, to those that begin later, too, and no answer waits for it. */
-void copies_put_file(struct copies *c, enum link_file which, const uint8_t *bytes, size_t n,
-    void (*free_bytes)(const uint8_t *bytes, size_t n));
 /* One standby only, while it is FILLING. */
 void copies_put_to(struct copies *c, unsigned i, enum link_type type, struct evbuffer *data);
 
@@ -66,6 +62,12 @@ unsigned copies_begin(struct copies *c);
 void copies_end(struct copies *c, unsigned i, bool said);
 /* Move what is to be sent to it to out.  False: the place is lost: end it. */
 bool copies_send(struct copies *c, unsigned i, struct evbuffer *out);
+/* The file has these bytes from now on, which are ours: free_bytes() frees them.  It is sent in
+ * parts, to those that begin later, too, and no answer waits for it; to one that has an earlier one
+ * as what differs (diff.h), where that is much less.  False: out of memory, and it stays as it
+ * was. */
+bool copies_put_file(struct copies *c, enum link_file which, const uint8_t *bytes, size_t n,
+    void (*free_bytes)(const uint8_t *bytes, size_t n));
 /* Append a part of a file to out.  False: all that there are have been sent. */
 bool copies_send_part(struct copies *c, unsigned i, struct evbuffer *out);
 /* Append ALIVE to out. */

@@ -42,12 +42,11 @@ put_files(struct copying *c)
 		    st.st_mtim.tv_sec == f->changed.tv_sec &&
 		    st.st_mtim.tv_nsec == f->changed.tv_nsec)
 			continue;
-		f->seen = true;
 		f->inode = st.st_ino;
 		f->size = st.st_size;
 		f->changed = st.st_mtim;
 		bytes = fm_file_map(f->path, &n);
-		copies_put_file(c->g.copies, (enum link_file)w, bytes, n, fm_file_unmap);
+		f->seen = copies_put_file(c->g.copies, (enum link_file)w, bytes, n, fm_file_unmap);
 	}
 }
 

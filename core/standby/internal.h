@@ -3,6 +3,7 @@
  * core/standby/internal.h - what the two sides of a copy share.  Each calls only those above it:
  *
  *	link.c		frames and their data
+ *	diff.c		what makes a file of another
  *	copies.c	the master's log to each standby
  *	mirror.c	the standby's copy
  *	sides.c		what both sides need: what must be equal, BYE

@@ -15,7 +15,7 @@
 #define HELLO_BYTES ((3u + LINK_GROUPS) * NUMBER)
 #define MARKS_BYTES (2 * NUMBER + 1)
 #define STAMP_BYTES (NUMBER + 1)
-#define PART_HEAD (3 * NUMBER + 1)
+#define PART_HEAD (4 * NUMBER + 1)
 
 const char *
 link_type_name(unsigned type)
@@ -292,8 +292,8 @@ bool
 link_add_part(struct evbuffer *data, const struct link_part *p)
 {
 	return add_number(data, p->which, 1) && add_number(data, p->number, NUMBER) &&
-	    add_number(data, p->at, NUMBER) && add_number(data, p->n_all, NUMBER) &&
-	    evbuffer_add(data, p->bytes, p->n) == 0;
+	    add_number(data, p->base, NUMBER) && add_number(data, p->at, NUMBER) &&
+	    add_number(data, p->n_all, NUMBER) && evbuffer_add(data, p->bytes, p->n) == 0;
 }
 
 int
@@ -304,12 +304,13 @@ link_read_part(const struct link_frame *f, struct link_part *p, struct fm_error 
 	*p = (struct link_part){ 0 };
 	if (f->n < PART_HEAD || f->data[0] >= LINK_FILES)
 		return wrong(f, "is of no file that is known", err);
-	at = get_number(f->data + 1 + NUMBER, NUMBER);
-	n_all = get_number(f->data + 1 + 2 * NUMBER, NUMBER);
+	at = get_number(f->data + 1 + 2 * NUMBER, NUMBER);
+	n_all = get_number(f->data + 1 + 3 * NUMBER, NUMBER);
 	if (n_all > LINK_MOST_BYTES || at > n_all || f->n - PART_HEAD > n_all - at)
 		return wrong(f, "goes beyond its file, or that is too long", err);
 	*p = (struct link_part){ (enum link_file)f->data[0], get_number(f->data + 1, NUMBER),
-		(size_t)at, (size_t)n_all, f->n - PART_HEAD, f->data + PART_HEAD };
+		get_number(f->data + 1 + NUMBER, NUMBER), (size_t)at, (size_t)n_all,
+		f->n - PART_HEAD, f->data + PART_HEAD };
 	return 0;
 }
 

@@ -11,7 +11,8 @@
  *	HAVE ────────────────►
  *		◄───────────── RECORDS, LIDS, MARKS, ... as they change
  *	HAVE ────────────────►
- *		◄───────────── PART of a file, while nothing else is to be sent
+ *		◄───────────── PART of a file, or of what makes it of an earlier one,
+ *				while nothing else is to be sent
  *		◄───────────── ALIVE, each LINK_ALIVE_MS
  *
  * Either says BYE with a sentence before it closes.  A frame is
@@ -35,7 +36,7 @@
 
 #include "core/store/store.h"
 
-#define LINK_VERSION 1
+#define LINK_VERSION 2
 #define LINK_ALIVE_MS 50	     /* between two */
 #define LINK_SILENT_MS 150	     /* since the last frame of the master: it is silent */
 #define LINK_MOST_BYTES (256u << 20) /* of data in a frame, and of a file */
@@ -105,10 +106,11 @@ struct link_records {
 	uint32_t n;
 	bool anew; /* there are no others */
 };
-/* Bytes at..at + n of a file of n_all; another number: of another file in the place of this. */
+/* Bytes at..at + n of n_all, which are the file of that number, or, where base is not 0, what makes
+ * it of the file of the number base (diff.h). */
 struct link_part {
 	enum link_file which;
-	uint64_t number;
+	uint64_t number, base;
 	size_t at, n_all, n;
 	const uint8_t *bytes;
 };

@@ -5,6 +5,8 @@ CORE_SOURCES += \
 	core/standby/copies.h \
 	core/standby/copying.c \
 	core/standby/copying.h \
+	core/standby/diff.c \
+	core/standby/diff.h \
 	core/standby/giving.c \
 	core/standby/internal.h \
 	core/standby/link.c \

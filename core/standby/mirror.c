@@ -9,15 +9,16 @@
 #include <unistd.h>
 
 #include "core/registry/registry.h"
+#include "core/standby/diff.h"
 #include "core/text/files.h"
 #include "lib/thread.h"
 #include "lib/vec.h"
 
 #define QUEUE_MOST_BYTES (1u << 30) /* that wait for the disk */
 
-/* Data of RECORDS, or a file. */
+/* Data of RECORDS, a file, or what makes it of the one that is there. */
 struct to_write {
-	bool is_file;
+	enum { WRITE_RECORDS, WRITE_FILE, WRITE_DIFF } what;
 	enum link_file which;
 	uint8_t *bytes; /* [n] */
 	size_t n;
@@ -25,7 +26,7 @@ struct to_write {
 
 /* A file that has come in part.  It gets room as it comes: n_all is only what somebody says. */
 struct coming {
-	uint64_t number;
+	uint64_t number, base; /* as in struct link_part */
 	FM_VEC(uint8_t) bytes; /* item NULL: none */
 	size_t n_all;
 };
@@ -37,7 +38,8 @@ struct mirror {
 	bool is_whole;
 	int64_t in_sync_ms; /* until then; 0: not */
 	struct coming coming[LINK_FILES];
-	struct fm_error refused; /* kind 0: nothing has been */
+	uint64_t has[LINK_FILES]; /* number of the file that is here; 0: of none */
+	struct fm_error refused;  /* kind 0: nothing has been */
 	pthread_t thread;
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t news;  /* something is to be written, or has been */
@@ -71,6 +73,23 @@ write_file(const char *path, const struct to_write *w, struct fm_error *err)
 	return 0;
 }
 
+/* What is there is read anew: it need not be in memory all the time. */
+static int
+write_diff(const char *path, const struct to_write *w, struct fm_error *err)
+{
+	struct to_write file = { .what = WRITE_FILE };
+	size_t n;
+	const uint8_t *old = fm_file_map(path, &n);
+	int rc = diff_apply(old, n, w->bytes, w->n, &file.bytes, &file.n, err);
+
+	fm_file_unmap(old, n);
+	if (rc != 0)
+		return fm_context(err, "%.100s", path);
+	rc = write_file(path, &file, err);
+	free(file.bytes);
+	return rc;
+}
+
 static int
 write_records(struct store *s, const struct to_write *w, struct fm_error *err)
 {
@@ -83,6 +102,20 @@ write_records(struct store *s, const struct to_write *w, struct fm_error *err)
 	rc = store_put(s, r.item, r.n, r.anew, err);
 	free(r.item);
 	return rc;
+}
+
+static int
+write_one(const struct mirror *m, const struct to_write *w, struct fm_error *err)
+{
+	switch (w->what) {
+	case WRITE_RECORDS:
+		return write_records(m->store, w, err);
+	case WRITE_DIFF:
+		return write_diff(m->file[w->which], w, err);
+	case WRITE_FILE:
+		break;
+	}
+	return write_file(m->file[w->which], w, err);
 }
 
 static void *
@@ -107,8 +140,7 @@ write_frames(void *arg)
 		rc = m->rc;
 		pthread_mutex_unlock(&m->lock);
 		if (rc == 0)
-			rc = w.is_file ? write_file(m->file[w.which], &w, &err)
-				       : write_records(m->store, &w, &err);
+			rc = write_one(m, &w, &err);
 		free(w.bytes);
 		pthread_mutex_lock(&m->lock);
 		m->n_bytes -= w.n;
@@ -221,26 +253,31 @@ take_part(struct mirror *m, const struct link_frame *f, struct fm_error *err)
 {
 	struct coming *c;
 	struct link_part p;
-	struct to_write w = { .is_file = true };
+	struct to_write w = { .what = WRITE_FILE };
 	int rc = link_read_part(f, &p, err);
 
 	if (rc != 0)
 		return rc;
 	c = &m->coming[p.which];
+	if (p.base != 0 && p.base != m->has[p.which])
+		return fm_fail(
+		    err, FM_E_SYSTEM, "a part that makes a file of one that is not here");
 	if (p.at == 0) {
 		fm_vec_fini(&c->bytes);
-		*c = (struct coming){ .number = p.number, .n_all = p.n_all };
-	} else if (c->bytes.item == NULL || p.number != c->number || p.at != c->bytes.n ||
-	    p.n_all != c->n_all) {
+		*c = (struct coming){ .number = p.number, .base = p.base, .n_all = p.n_all };
+	} else if (c->bytes.item == NULL || p.number != c->number || p.base != c->base ||
+	    p.at != c->bytes.n || p.n_all != c->n_all) {
 		return fm_fail(err, FM_E_SYSTEM, "a part of a file that does not go on there");
 	}
 	if (!fm_vec_append(&c->bytes, p.bytes, p.n))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for a file");
 	if (c->bytes.n < c->n_all)
 		return p.n > 0 ? 0 : fm_fail(err, FM_E_SYSTEM, "a part of a file without bytes");
+	w.what = p.base != 0 ? WRITE_DIFF : WRITE_FILE;
 	w.which = p.which;
 	w.bytes = c->bytes.item;
 	w.n = c->bytes.n;
+	m->has[p.which] = p.number;
 	*c = (struct coming){ 0 };
 	return write_later(m, &w, err);
 }

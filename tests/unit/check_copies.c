@@ -15,6 +15,7 @@
 #include "core/standby/copies.h"
 #include "core/standby/mirror.h"
 #include "core/registry/saver.h"
+#include "core/text/files.h"
 #include "lib/log.h"
 #include "lib/rng.h"
 #include "tests/folder.h"
@@ -654,6 +655,152 @@ START_TEST(a_file_without_bytes_is_none)
 }
 END_TEST
 
+/* The same bytes but for a few, and longer than the one before by as many as its version. */
+static uint8_t *
+like_file(unsigned version, size_t *n)
+{
+	struct fm_rng rng;
+	uint8_t *bytes;
+
+	*n = 3 * LINK_PART_BYTES + version;
+	bytes = malloc(*n);
+	ck_assert_ptr_nonnull(bytes);
+	fm_rng_seed(&rng, 1);
+	memset(bytes, 0x77, version);
+	for (size_t i = version; i < *n; i++)
+		bytes[i] = (uint8_t)fm_rng_next(&rng);
+	for (size_t i = 1; i < 10; i++)
+		bytes[*n / 10 * i] = (uint8_t)version;
+	return bytes;
+}
+
+static void
+put_like(unsigned version)
+{
+	size_t n;
+	uint8_t *bytes = like_file(version, &n);
+
+	ck_assert(copies_put_file(c, LINK_TABLES, bytes, n, free_bytes));
+}
+
+static void
+expect_like(struct standby *s, unsigned version)
+{
+	struct fm_error err = { 0 };
+	size_t n, n_there;
+	uint8_t *bytes = like_file(version, &n);
+	const uint8_t *there;
+
+	ck_assert_msg(mirror_settle(s->m, &err) == 0, "%s", err.msg);
+	there = fm_file_map(s->path[LINK_TABLES], &n_there);
+	ck_assert_uint_eq(n_there, n);
+	ck_assert_mem_eq(there, bytes, n);
+	fm_file_unmap(there, n_there);
+	free(bytes);
+}
+
+/* All that is to be sent of files, to its end; how many bytes that were. */
+static size_t
+send_files(struct standby *s)
+{
+	size_t n = 0;
+
+	deliver(s, 0);
+	while (copies_send_part(c, s->place, s->in))
+		;
+	n = evbuffer_get_length(s->in);
+	ck_assert_int_eq(take_all(s, 0), 0);
+	return n;
+}
+
+START_TEST(a_file_that_has_changed_is_sent_as_what_differs)
+{
+	struct standby s, later;
+	struct fm_error err = { 0 };
+
+	put_like(0);
+	begin_whole(&s, 0);
+	ck_assert_uint_gt(send_files(&s), 3 * LINK_PART_BYTES);
+	expect_like(&s, 0);
+	for (unsigned v = 1; v < 4; v++) {
+		put_like(v);
+		ck_assert_uint_lt(send_files(&s), 300);
+		expect_like(&s, v);
+	}
+	begin_whole(&later, 1); /* who has none gets all of it, beside one that has */
+	put_like(9);
+	ck_assert_uint_gt(send_files(&later), 3 * LINK_PART_BYTES);
+	put_like(10);
+	ck_assert_uint_lt(send_files(&s), 300);
+	ck_assert_uint_lt(send_files(&later), 3 * LINK_PART_BYTES + 600); /* from another one */
+	expect_like(&s, 10);
+	expect_like(&later, 10);
+	copies_put_file(c, LINK_TABLES, NULL, 0, NULL);
+	send_files(&s);
+	ck_assert_int_eq(mirror_settle(s.m, &err), 0);
+	ck_assert_int_ne(access(s.path[LINK_TABLES], F_OK), 0);
+	put_like(11); /* of nothing nothing can be made */
+	ck_assert_uint_gt(send_files(&s), 3 * LINK_PART_BYTES);
+	expect_like(&s, 11);
+	standby_close(&s);
+	standby_close(&later);
+}
+END_TEST
+
+/* What has been begun is sent to its end, then what the newest differs by from that. */
+START_TEST(who_is_in_the_middle_of_a_file_gets_the_newest)
+{
+	struct standby s;
+	size_t n;
+
+	put_like(0);
+	begin_whole(&s, 0);
+	ck_assert(copies_send_part(c, s.place, s.in));
+	put_like(1);
+	put_like(2);
+	n = send_files(&s);
+	ck_assert_uint_gt(n, 2 * LINK_PART_BYTES);
+	ck_assert_uint_lt(n, 2 * LINK_PART_BYTES + 600);
+	expect_like(&s, 2);
+	standby_close(&s);
+}
+END_TEST
+
+/* Its own file is not what the master believes: it stays, and nothing more is taken. */
+START_TEST(a_difference_to_another_file_is_refused)
+{
+	struct fm_error err = { 0 };
+	struct standby s;
+	FILE *f;
+
+	put_like(0);
+	begin_whole(&s, 0);
+	send_files(&s);
+	expect_like(&s, 0);
+	f = fopen(s.path[LINK_TABLES], "r+");
+	ck_assert_ptr_nonnull(f);
+	if (_i == 0)
+		fputc('x', f);
+	else
+		ck_assert_int_eq(ftruncate(fileno(f), _i == 1 ? 0 : LINK_PART_BYTES), 0);
+	fclose(f);
+	put_like(1);
+	send_files(&s);
+	ck_assert_int_eq(mirror_settle(s.m, &err), FM_E_SYSTEM);
+	ck_assert_ptr_nonnull(strstr(err.msg, s.path[LINK_TABLES]));
+	ck_assert_ptr_nonnull(strstr(err.msg, "difference"));
+	put_mark(2, 0);
+	ck_assert(copies_send(c, s.place, s.in));
+	ck_assert_int_eq(take_all(&s, 0), FM_E_SYSTEM);
+	copies_end(c, s.place, true);
+	standby_close(&s);
+	begin_whole(&s, 0); /* anew */
+	ck_assert_uint_gt(send_files(&s), 3 * LINK_PART_BYTES);
+	expect_like(&s, 1);
+	standby_close(&s);
+}
+END_TEST
+
 /* --------------------------------------------------------------- what a mirror refuses */
 
 static int
@@ -667,6 +814,10 @@ take_one(
 	ck_assert((rc != 0) == (err.msg[0] != '\0'));
 	return rc;
 }
+
+#define NUMBER_0 "\0\0\0\0\0\0\0\0"
+#define NUMBER_1 "\0\0\0\0\0\0\0\1"
+#define NUMBER_2 "\0\0\0\0\0\0\0\2"
 
 static const struct wrong_frame {
 	enum link_type type;
@@ -690,8 +841,10 @@ static const struct wrong_frame {
 	{ LINK_LIDS, TERM, 2, "\0\0\0\0\0\0\0\1\xc0\0\0", 11 }, /* of a group */
 	{ LINK_LIDS, TERM, 2, "\0\0\0\0\0\0\0\1\0\1\10", 11 },	/* LMC 8 */
 	{ LINK_MARKS, TERM, 2, "\0\0\0\0", 4 },
-	{ LINK_PART, TERM, 0, "\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\2x", 26 },
-	{ LINK_PART, TERM, 0, "\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2", 25 },
+	/* file, number, base, at, n_all: in the middle, nothing, of one that is not here */
+	{ LINK_PART, TERM, 0, "\0" NUMBER_1 NUMBER_0 NUMBER_1 NUMBER_2 "x", 34 },
+	{ LINK_PART, TERM, 0, "\0" NUMBER_1 NUMBER_0 NUMBER_0 NUMBER_2, 33 },
+	{ LINK_PART, TERM, 0, "\0" NUMBER_2 NUMBER_1 NUMBER_0 NUMBER_1 "x", 34 },
 };
 
 /* Nothing more is taken after it, and nobody believes that it is in sync. */
@@ -1285,6 +1438,9 @@ main(void)
 	tcase_add_test(t, any_thread_may_put);
 	tcase_add_test(t, files_come_in_parts_between_changes);
 	tcase_add_test(t, a_file_without_bytes_is_none);
+	tcase_add_test(t, a_file_that_has_changed_is_sent_as_what_differs);
+	tcase_add_test(t, who_is_in_the_middle_of_a_file_gets_the_newest);
+	tcase_add_loop_test(t, a_difference_to_another_file_is_refused, 0, 3);
 	tcase_add_loop_test(t, a_mirror_refuses_what_is_wrong, 0,
 	    (int)(sizeof(wrong_frames) / sizeof(wrong_frames[0])));
 	tcase_add_test(t, what_cannot_be_written_is_told);

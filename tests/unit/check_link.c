@@ -54,7 +54,7 @@ put_frame(enum link_type type)
 	struct store_record records[] = { { "Gone", NULL, 4, 0 }, { "k", "value", 1, 5 },
 		{ long_key, long_value, sizeof(long_key), sizeof(long_value) } };
 	struct store_lid lids[] = { { NUMBER, 0xbfff, 7 }, { 2, 1, 0 } };
-	struct link_part part = { LINK_NODES, NUMBER, 3, sizeof(a_file), 5, a_file + 3 };
+	struct link_part part = { LINK_NODES, NUMBER, 6, 3, sizeof(a_file), 5, a_file + 3 };
 	bool ok = true;
 
 	memset(long_key, 'x', sizeof(long_key));
@@ -185,6 +185,7 @@ expect_part_and_marks(const struct link_frame *f)
 	ck_assert_msg(link_read_part(f, &p, &err) == 0, "%s", err.msg);
 	ck_assert_uint_eq(p.which, LINK_NODES);
 	ck_assert_uint_eq(p.number, NUMBER);
+	ck_assert_uint_eq(p.base, 6);
 	ck_assert_uint_eq(p.at, 3);
 	ck_assert_uint_eq(p.n_all, sizeof(a_file));
 	ck_assert_uint_eq(p.n, 5);
@@ -313,7 +314,7 @@ static bool
 may_end(unsigned type, size_t n)
 {
 	return type == LINK_BYE || (type == LINK_LIDS && n % 11 == 0) ||
-	    (type == LINK_PART && n >= 25) ||
+	    (type == LINK_PART && n >= 33) ||
 	    (type != LINK_HELLO && type != LINK_MARKS && type != LINK_RECORDS &&
 		type != LINK_LIDS && type != LINK_PART);
 }
@@ -460,9 +461,9 @@ read_part_of(uint64_t which, uint64_t at, uint64_t n_all, size_t n)
 	struct fm_error err = { 0 };
 
 	store_put_number(data + 1, 1);
-	store_put_number(data + 9, at);
-	store_put_number(data + 17, n_all);
-	return read_cut(LINK_PART, data, 25 + n, &err);
+	store_put_number(data + 17, at);
+	store_put_number(data + 25, n_all);
+	return read_cut(LINK_PART, data, 33 + n, &err);
 }
 
 START_TEST(parts_that_lie_are_refused)
@@ -487,7 +488,7 @@ START_TEST(another_version_is_named)
 	store_put_number(data, 4711);
 	ck_assert_int_eq(read_cut(LINK_HELLO, data, sizeof(data), &err), FM_E_SYSTEM);
 	ck_assert_ptr_nonnull(strstr(err.msg, "version 4711 "));
-	ck_assert_ptr_nonnull(strstr(err.msg, "version 1:"));
+	ck_assert_ptr_nonnull(strstr(err.msg, "version 2:"));
 	store_put_number(data, UINT64_C(1) << 32 | LINK_VERSION);
 	ck_assert_int_eq(read_cut(LINK_HELLO, data, sizeof(data), &err), FM_E_SYSTEM);
 }
