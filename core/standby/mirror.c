@@ -44,8 +44,8 @@ struct mirror {
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t news;  /* something is to be written, or has been */
 	FM_VEC(struct to_write) queue;
-	size_t n_bytes; /* in it */
-	bool writing;	/* the first that was in the queue */
+	size_t n_bytes; /* in it, and of what is being written */
+	bool writing;	/* what was in the queue */
 	bool stop;
 	int rc; /* why no more is written */
 	struct fm_error err;
@@ -90,32 +90,48 @@ write_diff(const char *path, const struct to_write *w, struct fm_error *err)
 	return rc;
 }
 
+/* Of n frames, by one commit: what waits has gathered while the disk was slow. */
 static int
-write_records(struct store *s, const struct to_write *w, struct fm_error *err)
+write_records(struct store *s, const struct to_write *w, size_t n, struct fm_error *err)
 {
-	struct link_frame f = { .type = LINK_RECORDS, .data = w->bytes, .n = w->n };
-	struct link_records r;
-	int rc = link_read_records(&f, &r, err);
+	FM_VEC(struct store_record) all = { 0 };
+	bool anew = false;
+	int rc = 0;
 
-	if (rc != 0)
-		return rc;
-	rc = store_put(s, r.item, r.n, r.anew, err);
-	free(r.item);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		struct link_frame f = { .type = LINK_RECORDS, .data = w[i].bytes, .n = w[i].n };
+		struct link_records r;
+
+		rc = link_read_records(&f, &r, err);
+		anew = anew || r.anew;
+		all.n = r.anew ? 0 : all.n;
+		if (rc == 0 && !fm_vec_append(&all, r.item, r.n))
+			rc = fm_fail(err, FM_E_RESOURCE, "out of memory for records");
+		free(r.item);
+	}
+	if (rc == 0)
+		rc = store_put(s, all.item, (uint32_t)all.n, anew, err);
+	fm_vec_fini(&all);
 	return rc;
 }
 
+/* All in their order. */
 static int
-write_one(const struct mirror *m, const struct to_write *w, struct fm_error *err)
+write_all(const struct mirror *m, const struct to_write *w, size_t n, struct fm_error *err)
 {
-	switch (w->what) {
-	case WRITE_RECORDS:
-		return write_records(m->store, w, err);
-	case WRITE_DIFF:
-		return write_diff(m->file[w->which], w, err);
-	case WRITE_FILE:
-		break;
+	int rc = 0;
+
+	for (size_t i = 0, end; rc == 0 && i < n; i = end) {
+		for (end = i; end < n && w[end].what == WRITE_RECORDS; end++)
+			;
+		if (end > i)
+			rc = write_records(m->store, w + i, end - i, err);
+		else if (w[end++].what == WRITE_DIFF)
+			rc = write_diff(m->file[w[i].which], &w[i], err);
+		else
+			rc = write_file(m->file[w[i].which], &w[i], err);
 	}
-	return write_file(m->file[w->which], w, err);
+	return rc;
 }
 
 static void *
@@ -124,26 +140,26 @@ write_frames(void *arg)
 	struct mirror *m = arg;
 
 	pthread_mutex_lock(&m->lock);
-	for (;;) {
+	while (m->queue.n > 0 || !m->stop) {
 		struct fm_error err = { 0 };
-		struct to_write w;
-		int rc;
+		struct to_write *w = m->queue.item;
+		size_t n = m->queue.n, n_bytes = m->n_bytes;
+		int rc = m->rc;
 
-		while (m->queue.n == 0 && !m->stop)
+		if (n == 0) {
 			pthread_cond_wait(&m->news, &m->lock);
-		if (m->queue.n == 0)
-			break;
-		w = m->queue.item[0];
-		m->queue.n--;
-		memmove(m->queue.item, m->queue.item + 1, m->queue.n * sizeof(*m->queue.item));
+			continue;
+		}
+		memset(&m->queue, 0, sizeof(m->queue));
 		m->writing = true;
-		rc = m->rc;
 		pthread_mutex_unlock(&m->lock);
 		if (rc == 0)
-			rc = write_one(m, &w, &err);
-		free(w.bytes);
+			rc = write_all(m, w, n, &err);
+		for (size_t i = 0; i < n; i++)
+			free(w[i].bytes);
+		free(w);
 		pthread_mutex_lock(&m->lock);
-		m->n_bytes -= w.n;
+		m->n_bytes -= n_bytes;
 		m->writing = false;
 		if (rc != 0 && m->rc == 0) {
 			m->rc = rc;
@@ -294,7 +310,7 @@ take_lids(struct mirror *m, const struct link_frame *f, struct fm_error *err)
 		if (l.item[i].lid == 0 || l.item[i].lid >= 0xc000 || l.item[i].lmc > 7)
 			rc = fm_fail(err, FM_E_SYSTEM, "0x%x is no LID of a port", l.item[i].lid);
 	if (rc == 0)
-		rc = store_put_lids(m->store, l.item, l.n, err);
+		rc = store_set_lids(m->store, l.item, l.n, err);
 	free(l.item);
 	return rc;
 }

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <event2/event.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "core/standby/mirror.h"
 #include "core/registry/saver.h"
 #include "core/text/files.h"
+#include "lib/faultpoint.h"
 #include "lib/log.h"
 #include "lib/rng.h"
 #include "tests/folder.h"
@@ -1286,6 +1288,7 @@ begin_with_copy(struct standby *s, unsigned id, struct registry *r)
 struct bytes {
 	uint8_t *at;
 	size_t n;
+	unsigned n_records;
 };
 
 static bool
@@ -1299,6 +1302,7 @@ add_to_bytes(void *arg, const struct store_record *r)
 	memcpy(b->at + b->n, r->key, r->n_key);
 	memcpy(b->at + b->n + r->n_key, r->value, r->n_value);
 	b->n += r->n_key + r->n_value;
+	b->n_records++;
 	return true;
 }
 
@@ -1415,6 +1419,113 @@ START_TEST(stores_are_equal)
 }
 END_TEST
 
+static atomic_uint n_commits;
+static sem_t gate;
+
+static void
+on_commit(const char *what, const char *which)
+{
+	if (strcmp(what, "commit") == 0 && strcmp(which, "records") == 0 &&
+	    atomic_fetch_add(&n_commits, 1) == 0)
+		sem_wait(&gate);
+}
+
+static void
+put_lids(const struct store_lid *lids, uint32_t n)
+{
+	struct evbuffer *data = evbuffer_new();
+
+	ck_assert(link_add_lids(data, lids, n));
+	copies_put(c, LINK_LIDS, data, 0);
+	evbuffer_free(data);
+}
+
+/* Also those of its life before go, which may be another's now. */
+START_TEST(lids_are_those_of_the_master)
+{
+	static const struct store_lid before[] = { { 1, 5, 0 }, { 2, 6, 0 }, { 3, 7, 0 } },
+				      now[] = { { 2, 6, 0 }, { 4, 5, 0 } };
+	struct fm_error err = { 0 };
+	struct standby s;
+
+	standby_open(&s, 0, true);
+	ck_assert_int_eq(store_put_lids(s.store, before, 3, &err), 0);
+	s.place = copies_begin(c);
+	put_lids(now, 2);
+	deliver(&s, 0);
+	ck_assert_uint_eq(store_n_lids(s.store), 2);
+	ck_assert_uint_eq(store_lid(s.store, 1), 0);
+	ck_assert_uint_eq(store_lid(s.store, 2), 6);
+	ck_assert_uint_eq(store_lid(s.store, 4), 5);
+	put_lids(now, 0);
+	deliver(&s, 0);
+	ck_assert_uint_eq(store_n_lids(s.store), 0);
+	standby_close(&s);
+}
+END_TEST
+
+/* What has gathered while the disk was slow costs one commit, the last word of each key counts, and
+ * what comes anew leaves nothing of what there was. */
+START_TEST(frames_that_wait_are_one_commit)
+{
+	static const uint8_t gone[10] = { 'A', 9 }, value[64] = { 1 };
+	struct store_record old = { gone, value, sizeof(gone), sizeof(value) };
+	struct registry_settings set;
+	struct fm_error err = { 0 };
+	struct registry *r;
+	struct standby s;
+	struct bytes all;
+
+	clock_ms = 0;
+	registry_settings_default(&set);
+	r = registry_new(&set);
+	standby_open(&s, 0, true);
+	ck_assert_int_eq(store_put(s.store, &old, 1, false, &err), 0);
+	atomic_store(&n_commits, 0);
+	sem_init(&gate, 0, 0);
+	fm_fault_point_hook(on_commit);
+	s.place = copies_begin(c);
+	for (unsigned i = 0; i < 40; i++) {
+		struct registry_batch *b = NULL;
+		struct store_record *records;
+		uint32_t n;
+		bool anew;
+
+		change_service(r, 1, 1, i % 2 == 0, UINT32_MAX);
+		change_service(r, 2 + i, 1, true, UINT32_MAX);
+		if (i == 20) { /* everything, in which this one is not */
+			change_service(r, 5, 1, false, 0);
+			registry_not_kept(r);
+		}
+		ck_assert_int_eq(registry_collect(r, 0, wall_s(), &b, &err), 0);
+		records = registry_batch_records(b, &n, &anew);
+		put_records(NULL, records, n, anew);
+		free(records);
+		registry_batch_free(b);
+		if (i == 0) {
+			deliver(&s, 0);
+			while (atomic_load(&n_commits) == 0)
+				nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+		}
+	}
+	deliver(&s, 0);
+	sem_post(&gate);
+	ck_assert_msg(mirror_settle(s.m, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(atomic_load(&n_commits), 2);
+	all = all_of(s.store);
+	ck_assert_uint_eq(all.n_records, 39);
+	free(all.at);
+	registry_free(r);
+	r = registry_new(&set);
+	ck_assert_int_eq(registry_load(r, s.store, 0, wall_s(), &err), 0);
+	ck_assert_uint_eq(registry_n_services(r), 39);
+	registry_free(r);
+	fm_fault_point_hook(NULL);
+	sem_destroy(&gate);
+	standby_close(&s);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -1446,6 +1557,8 @@ main(void)
 	tcase_add_test(t, what_cannot_be_written_is_told);
 	tcase_add_loop_test(t, no_standby_believes_more_than_it_has, 0, (int)n_cases(N_SEEDS));
 	tcase_add_loop_test(t, stores_are_equal, 0, (int)n_cases(12));
+	tcase_add_test(t, lids_are_those_of_the_master);
+	tcase_add_test(t, frames_that_wait_are_one_commit);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
