@@ -8,8 +8,9 @@
 #include "lib/log.h"
 #include "lib/thread.h"
 
-#define EVERY_MS 10   /* a batch at most */
-#define AGAIN_MS 1000 /* what could not be written */
+#define EVERY_MS 10	/* a batch at most */
+#define AGAIN_MS 1000	/* what could not be written */
+#define MOST_NEXT 65536 /* changes that wait for the disk one by one; then everything is shorter */
 
 struct saver {
 	struct registry *registry;
@@ -19,6 +20,7 @@ struct saver {
 	struct saver_copy copy;	     /* put NULL: nobody has one */
 	uint64_t number;	     /* of what was put last */
 	struct registry_batch *next; /* has been copied, and is to be written; NULL: nothing */
+	uint32_t n_next;	     /* changes in it */
 	bool apart;
 	bool waits;	/* for how the batch given has fared */
 	int64_t due_ms; /* no batch before */
@@ -205,14 +207,27 @@ put_copy(struct saver *s, const struct registry_batch *b)
 	bool anew;
 	struct store_record *records = registry_batch_records(b, &n, &anew);
 
-	if (records != NULL)
+	if (records != NULL) {
 		s->number = s->copy.put(s->copy.arg, records, n, anew);
+		s->n_next = anew ? 0 : s->n_next + n;
+	}
 	free(records);
 	return records != NULL;
 }
 
+/* What is written next is in somebody's hands. */
+static struct registry_batch *
+take_next(struct saver *s)
+{
+	struct registry_batch *b = s->next;
+
+	s->next = NULL;
+	s->n_next = 0;
+	return b;
+}
+
 /* What has changed, to who has a copy, and into the batch that is written next.  What there is no
- * memory for comes with the next, which is everything. */
+ * memory for, or too much of, comes with the next, which is everything. */
 static void
 gather(struct saver *s, int64_t now_ms)
 {
@@ -230,9 +245,9 @@ gather(struct saver *s, int64_t now_ms)
 		ok = registry_batch_join(s->next, b);
 	else if (ok)
 		s->next = b;
-	if (ok)
+	if (ok && s->n_next <= MOST_NEXT)
 		return;
-	registry_batch_free(b);
+	registry_batch_free(ok ? take_next(s) : b);
 	registry_not_kept(s->registry);
 }
 
@@ -261,22 +276,21 @@ tick_apart(struct saver *s, int64_t now_ms)
 		return s->due_ms;
 	s->due_ms = now_ms + EVERY_MS;
 	if (s->next != NULL)
-		hand_over_batch(s, s->next);
-	s->next = NULL;
+		hand_over_batch(s, take_next(s));
 	return s->due_ms;
 }
 
 static void
 write_next(struct saver *s, int64_t now_ms)
 {
+	struct registry_batch *b = take_next(s);
 	struct fm_error err = { 0 };
 
-	if (registry_batch_put(s->next, s->store, &err) != 0) {
+	if (registry_batch_put(b, s->store, &err) != 0) {
 		registry_not_kept(s->registry);
 		not_kept(s, &err, now_ms);
 	}
-	registry_batch_free(s->next);
-	s->next = NULL;
+	registry_batch_free(b);
 }
 
 int64_t

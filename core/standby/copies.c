@@ -114,17 +114,10 @@ is_ruling(const struct copies *c, int64_t now_ms)
 static void
 append(struct copies *c, struct copy *k, enum link_type type, struct evbuffer *data)
 {
-	size_t n = evbuffer_get_length(data);
-
 	k->sent++; /* what is lost is a frame, too: one that nobody acknowledges */
 	if (k->lost)
 		return;
 	k->lost = !link_put(k->out, type, c->term, k->sent, data);
-	k->n_bytes += n;
-	k->n_beyond += n;
-	/* it begins anew with everything, which is shorter */
-	if (k->state != COPY_FILLING && k->n_bytes > COPIES_LOG_MAX)
-		k->lost = true;
 }
 
 /* What there is by now is what it is to acknowledge next.  So a change is looked at once the mark
@@ -153,6 +146,11 @@ append_copy(struct copies *c, struct copy *k, enum link_type type, struct evbuff
 	append(c, k, type, same != NULL ? same : data);
 	if (same != NULL)
 		evbuffer_free(same);
+	k->n_bytes += n;
+	k->n_beyond += n;
+	/* it begins anew with everything, which is shorter */
+	if (k->n_bytes > COPIES_LOG_MAX)
+		k->lost = true;
 }
 
 uint64_t

@@ -304,6 +304,7 @@ END_TEST
 static uint64_t n_put;
 static uint64_t n_had;
 static uint32_t n_records; /* of all that were put */
+static uint32_t n_anew;	   /* times that this was everything */
 
 static uint64_t
 put(void *arg, const struct store_record *records, uint32_t n, bool anew)
@@ -311,6 +312,7 @@ put(void *arg, const struct store_record *records, uint32_t n, bool anew)
 	(void)arg;
 	ck_assert_ptr_nonnull(records);
 	n_records = anew ? n : n_records + n;
+	n_anew += anew;
 	return ++n_put;
 }
 
@@ -328,7 +330,7 @@ saver_with_copy(bool apart)
 	struct saver *s = saver_new(r, store, wall_s, apart);
 
 	n_put = n_had = 0;
-	n_records = 0;
+	n_records = n_anew = 0;
 	saver_set_copy(s, &copy);
 	return s;
 }
@@ -361,6 +363,32 @@ START_TEST(a_copy_does_not_wait_for_the_disk)
 	ck_assert_uint_eq(atomic_load(&n_committed), 2);
 	saver_free(s);
 	expect_in_store(100);
+}
+END_TEST
+
+/* A disk that does not come back: what waits for it does not grow for ever. */
+START_TEST(what_waits_for_the_disk_is_bounded)
+{
+	struct saver *s = saver_with_copy(true);
+	int64_t now_ms = 1000;
+
+	atomic_store(&shut, true);
+	register_one(1);
+	saver_tick(s, now_ms);
+	await(&n_commits, 1);
+	for (unsigned i = 0; i < 140; i++) {
+		for (uint64_t id = 1; id <= 1000; id++)
+			register_one(id);
+		saver_tick(s, ++now_ms);
+	}
+	ck_assert_uint_eq(n_anew, 2);
+	ck_assert_uint_lt(n_records, 70000);
+	atomic_store(&shut, false);
+	sem_post(&gate);
+	tick_until_written(s, &now_ms);
+	ck_assert_uint_eq(atomic_load(&n_committed), 2);
+	saver_free(s);
+	expect_in_store(1000);
 }
 END_TEST
 
@@ -428,6 +456,7 @@ main(void)
 	tcase_add_loop_test(t, what_fails_is_tried_again, 0, 2);
 	tcase_add_test(t, a_failure_at_the_end_is_not_forgotten);
 	tcase_add_test(t, a_copy_does_not_wait_for_the_disk);
+	tcase_add_test(t, what_waits_for_the_disk_is_bounded);
 	tcase_add_test(t, the_last_change_of_a_key_is_written);
 	tcase_add_loop_test(t, what_a_copy_has_is_not_forgotten_at_the_end, 0, 2);
 	suite_add_tcase(s, t);
