@@ -11,9 +11,10 @@
  *	another SM	the subnet when we did not run, and no clock of ours tells (a machine
  *			that was paused), so we discover anew, and do not rule till then
  *
- * A loop that has stood still for longer than a standby waits does not know whether it rules.
- * Before anything else is sent our port is read and all SMs that we know are asked; what was to be
- * sent leaves when nobody has taken the subnet, else it is thrown away.
+ * A loop that has stood still for longer than a standby waits does not know whether it rules, nor
+ * does one that hears from a standby of a later master (sms_doubt()).  Before anything else is sent
+ * our port is read and all SMs that we know are asked; what was to be sent leaves when nobody has
+ * taken the subnet, else it is thrown away.
  */
 #include <inttypes.h>
 
@@ -154,7 +155,7 @@ on_port_in_doubt(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &info);
 	if (obeys_another(s, &info))
-		s->sm->anew = "our port obeys another SM since we stood still";
+		s->sm->anew = "our port obeys another SM meanwhile";
 }
 
 static void
@@ -169,7 +170,7 @@ on_sm_in_doubt(struct ask *a, enum txn_status status, const uint8_t *reply)
 	sm_judge(a, reply, &o);
 	sm_note(s, &o);
 	if (o.info.state == WIRE_SM_MASTER && (o.trust == HA_OURS || o.trust == HA_FOREIGN))
-		s->sm->anew = "another SM rules since we stood still";
+		s->sm->anew = "another SM rules meanwhile";
 }
 
 static void
@@ -196,6 +197,24 @@ int64_t
 sms_awake_ms(const struct sweeper *s)
 {
 	return s->sm->turn_ms;
+}
+
+static void
+doubt(struct sweeper *s)
+{
+	s->sm->doubts = true;
+	txn_hold(s->p.txn, true);
+	ask_all_in_doubt(s);
+}
+
+/* What is out already may have been answered before that was so: all are asked once more. */
+void
+sms_doubt(struct sweeper *s, const char *why)
+{
+	if (s->p.ha->state != WIRE_SM_MASTER)
+		return;
+	log_warn("ha", "%s: nothing is sent before it is known who rules", why);
+	doubt(s);
 }
 
 bool
@@ -235,7 +254,5 @@ sms_awake(struct sweeper *s)
 	    "fmd stood still for %" PRId64
 	    " ms, in which a standby may have taken over: nothing is sent before that is known",
 	    still_ms);
-	s->sm->doubts = true;
-	txn_hold(s->p.txn, true);
-	ask_all_in_doubt(s);
+	doubt(s);
 }

@@ -20,6 +20,9 @@ void sms_step(struct sweeper *s);
 void sms_awake(struct sweeper *s);
 /* When that was called last, by the clock of the transport. */
 int64_t sms_awake_ms(const struct sweeper *s);
+/* Another may rule, as somebody says; why begins the sentence that is logged.  As master we ask as
+ * after a standstill. */
+void sms_doubt(struct sweeper *s, const char *why);
 /* That the loop stood still, or what our own port says, leaves it open whether we still rule. */
 bool sms_doubts(const struct sweeper *s);
 /* Standbys have our log, by which they see within half a second that we are gone.  Call

@@ -247,6 +247,22 @@ compare_conf(const struct copying *c, const struct link_hello *h, struct fm_erro
 	return 0;
 }
 
+/* Somebody has ruled after us, or by a clock that is ahead of ours.  The first is found out before
+ * anything else is sent; the second needs a higher term, and all copies anew.  What is promised
+ * waits for either. */
+static int
+on_other_term(struct copying *c, uint64_t term, struct fm_error *err)
+{
+	if (term < c->term || term > LINK_TERM_MAX)
+		return fm_fail(
+		    err, FM_E_SYSTEM, "a frame of term %ju is none of this log", (uintmax_t)term);
+	c->term = term;
+	copies_ruling(c->g.copies, standby_now_ms() - COPIES_RULING_MS);
+	sms_doubt(c->p.sweeper, "a standby has seen a master of a later term");
+	return fm_fail(err, FM_E_SYSTEM,
+	    "it has seen a master of a later term: this SM finds out whether it still rules");
+}
+
 static int
 on_hello(struct standby *s, const struct link_frame *f, struct fm_error *err)
 {
@@ -258,13 +274,11 @@ on_hello(struct standby *s, const struct link_frame *f, struct fm_error *err)
 		return rc;
 	s->guid = h.guid;
 	if (!c->g.rules)
-		return fm_fail(err, FM_E_SYSTEM, "this SM is not master");
+		return fm_fail(err, FM_E_SYSTEM, "this SM is not master, as far as it knows");
 	if ((rc = compare_conf(c, &h, err)) != 0)
 		return rc;
 	if (h.term > c->term)
-		return fm_fail(err, FM_E_SYSTEM,
-		    "it has seen a master of a later term than this one: compare the clocks of "
-		    "the two hosts");
+		return on_other_term(c, h.term, err);
 	if ((rc = begin_copy(s, err)) == 0)
 		log_notice("ha", "the standby 0x%016" PRIx64 " begins a copy", h.guid);
 	return rc;
@@ -285,10 +299,12 @@ take_from_standby(struct standby *s, const struct link_frame *f, struct fm_error
 	if (f->type == LINK_HELLO && s->place == NOBODY)
 		return on_hello(s, f, err);
 	if (f->type == LINK_HAVE && s->place != NOBODY) {
+		if (f->term != s->c->term)
+			return on_other_term(s->c, f->term, err);
 		rc = link_read_stamp(f, &stamp, err);
-		return rc != 0 ? rc
-			       : copies_on_have(s->c->g.copies, s->place, f->seq, stamp.ms,
-				     standby_now_ms(), err);
+		return rc != 0
+		    ? rc
+		    : copies_on_have(s->c->g.copies, s->place, f->seq, stamp.ms, standby_now_ms(), err);
 	}
 	return fm_fail(
 	    err, FM_E_SYSTEM, "a frame %s is not for a master now", link_type_name(f->type));
@@ -439,13 +455,13 @@ begin_rule(struct copying *c)
 }
 
 static void
-end_rule(struct copying *c)
+end_rule(struct copying *c, const char *why)
 {
 	c->g.rules = false;
 	for (unsigned i = 0; i < STANDBYS_MAX; i++)
 		if (c->g.standby[i].io != NULL) {
-			standby_say_bye(c->g.standby[i].io, "this SM is not master any more");
-			drop_standby(&c->g.standby[i], false, "this SM is not master any more");
+			standby_say_bye(c->g.standby[i].io, why);
+			drop_standby(&c->g.standby[i], false, why);
 		}
 }
 
@@ -466,10 +482,12 @@ giving_follow(struct copying *c)
 
 	if (c->g.listener == NULL)
 		return;
-	if (rules && !c->g.rules)
+	if (c->g.rules && !rules)
+		end_rule(c, "this SM is not master any more");
+	if (c->g.rules && copies_term(c->g.copies) != c->term)
+		end_rule(c, "the term of this SM is over");
+	if (rules && !c->g.rules && !sms_doubts(c->p.sweeper))
 		begin_rule(c);
-	else if (!rules && c->g.rules)
-		end_rule(c);
 	sms_gives_log(c->p.sweeper, c->g.rules && gives_any(c));
 	if (c->g.rules && !sms_doubts(c->p.sweeper))
 		copies_ruling(c->g.copies, sms_awake_ms(c->p.sweeper));

@@ -41,6 +41,7 @@
 #define LINK_SILENT_MS 150	     /* since the last frame of the master: it is silent */
 #define LINK_MOST_BYTES (256u << 20) /* of data in a frame, and of a file */
 #define LINK_PART_BYTES (128u << 10) /* of a file in a frame */
+#define LINK_TERM_MAX INT64_MAX	     /* no clock comes there, and one more is one more */
 
 enum link_type {
 	LINK_HELLO = 1,

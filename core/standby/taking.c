@@ -82,6 +82,9 @@ take_from_master(struct copying *c, const struct link_frame *f, struct fm_error 
 		return fm_fail(err, FM_E_CANCELLED, "%s", text);
 	}
 	if (f->type == LINK_WELCOME) {
+		if (f->term < c->term || f->term > LINK_TERM_MAX)
+			return fm_fail(
+			    err, FM_E_SYSTEM, "its term is over: another has ruled since");
 		if ((rc = begin_mirror(c, err)) != 0)
 			return rc;
 		run_in_sa(c, clear);

@@ -490,19 +490,55 @@ START_TEST(a_master_that_stood_still)
 }
 END_TEST
 
+/* It does not see that it stood still, but is told that another rules. */
+START_TEST(a_master_that_is_told_of_another)
+{
+	struct rig *left[] = { &b };
+
+	a.set.own_port_ms = 20000;
+	b.set.own_port_ms = POLL_MS;
+	start_a();
+	sweeps(2);
+	join_b(3);
+	sweeps(3);
+	sweeper_request(a.sweeper, SWEEP_HEAVY, "test");
+	for (int i = 0; i < 40 * _i; i++)
+		several_turn(both, 2, 2000);
+	several_run(left, 1, 3000, POLL_MS);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_MASTER);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER); /* it thinks */
+	rig_log_clear();
+	several_count_sets(&a);
+	sms_doubt(a.sweeper, "told by the test");
+	ck_assert(sms_doubts(a.sweeper));
+	for (unsigned i = 0; i < 20000 && a.ha.state == WIRE_SM_MASTER; i++)
+		several_run(both, 2, 1, POLL_MS);
+	ck_assert_ptr_null(strstr(rig_log, "stood still"));
+	for (unsigned i = 0; i < 20000 && a.ha.state != WIRE_SM_STANDBY; i++)
+		several_run(both, 2, 1, POLL_MS);
+	ck_assert_uint_eq(several_n_sets(), 0);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
+	sms_doubt(a.sweeper, "who stands by sends nothing");
+	ck_assert(!sms_doubts(a.sweeper));
+}
+END_TEST
+
 /* Nobody has taken over: it goes on where it was, without a sweep. */
 START_TEST(one_that_stood_still_alone)
 {
 	uint32_t n_reports;
 
-	a.set.own_port_ms = POLL_MS;
+	a.set.own_port_ms = _i == 0 ? POLL_MS : 20000;
 	start_a();
 	sweeps(2);
 	sim_run(a.sim, sim_now_ns(a.sim) + INT64_C(5000000000));
 	n_reports = a.n_reports;
 	rig_log_clear();
+	if (_i == 1)
+		sms_doubt(a.sweeper, "it stood still for some time, as somebody says");
 	several_run(both, 1, 1000, POLL_MS);
 	ck_assert_ptr_nonnull(strstr(rig_log, "stood still for"));
+	ck_assert(!sms_doubts(a.sweeper));
 	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
 	ck_assert_uint_eq(a.n_reports, n_reports);
 	sweeps(1); /* nothing is held any more */
@@ -1219,7 +1255,8 @@ main(void)
 	tcase_add_loop_test(t, a_stopped_master, 0, N_OF(poll_intervals));
 	tcase_add_test(t, a_master_whose_host_is_silent);
 	tcase_add_loop_test(t, a_master_that_stood_still, 0, STOPS * (int)N_OF(withheld));
-	tcase_add_test(t, one_that_stood_still_alone);
+	tcase_add_loop_test(t, a_master_that_is_told_of_another, 0, 12);
+	tcase_add_loop_test(t, one_that_stood_still_alone, 0, 2);
 	tcase_add_loop_test(t, our_cable, 0, 60);
 	tcase_add_test(t, another_key);
 	tcase_add_test(t, act_count);
