@@ -263,6 +263,20 @@ on_other_term(struct copying *c, uint64_t term, struct fm_error *err)
 	    "it has seen a master of a later term: this SM finds out whether it still rules");
 }
 
+/* A connection whose end was not told, by a host that has lost its power or a cable between, keeps
+ * its place.  Who says HELLO believes nothing of an earlier copy any more (taking.c), so that nobody
+ * need wait for the end of that lease. */
+static void
+end_earlier(struct copying *c, const struct standby *now)
+{
+	for (unsigned i = 0; i < STANDBYS_MAX; i++) {
+		struct standby *s = &c->g.standby[i];
+
+		if (s != now && s->io != NULL && s->place != NOBODY && s->guid == now->guid)
+			drop_standby(s, true, "it has connected anew");
+	}
+}
+
 static int
 on_hello(struct standby *s, const struct link_frame *f, struct fm_error *err)
 {
@@ -279,6 +293,7 @@ on_hello(struct standby *s, const struct link_frame *f, struct fm_error *err)
 		return rc;
 	if (h.term > c->term)
 		return on_other_term(c, h.term, err);
+	end_earlier(c, s);
 	if ((rc = begin_copy(s, err)) == 0)
 		log_notice("ha", "the standby 0x%016" PRIx64 " begins a copy", h.guid);
 	return rc;

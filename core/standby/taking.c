@@ -16,6 +16,9 @@
 #define AGAIN_MS 500  /* to the next socket of copy_from */
 #define DOUBT_MS 3000 /* so long a silent log makes one doubt the master; then it is left */
 
+/* Who says HELLO once more believes nothing of the copy before, and the master counts on that. */
+_Static_assert(AGAIN_MS >= LINK_BELIEF_MS, "a belief may outlive the HELLO that ends its lease");
+
 /* What the SA had registered itself would be saved over the master's. */
 static void
 clear(void *arg, struct sa *sa)

@@ -191,6 +191,75 @@ for ((round = 0; round < ${FMD_COPY_KILLS:-3}; round++)); do
 	fi
 done
 
+# Between the two: the first HELLO tells of a term that is to come, the first connection is never closed towards
+# the master, and it is closed towards the standby.
+between() { # LISTEN_AT CONNECT_TO
+	python3 - "$1" "$2" <<'END'
+import os, select, socket, struct, sys
+
+def dial():
+    up = socket.socket(socket.AF_UNIX)
+    up.connect(sys.argv[2])
+    return up
+
+def take(sock, n):
+    data = b""
+    while len(data) < n:
+        more = sock.recv(n - len(data))
+        if not more:
+            sys.exit("a HELLO that ends")
+        data += more
+    return data
+
+def pass_on(a, b):
+    while True:
+        for s in select.select([a, b], [], [])[0]:
+            data = s.recv(65536)
+            if not data:
+                return
+            (b if s is a else a).sendall(data)
+
+door = socket.socket(socket.AF_UNIX)
+door.bind(sys.argv[1])
+door.listen(8)
+kept = []
+for n in range(1000):
+    down, up = door.accept()[0], dial()
+    kept.append(up)
+    head = take(down, 21)
+    hello = take(down, struct.unpack(">I", head[:4])[0])
+    if n == 0: # version, guid, term
+        term = struct.unpack(">Q", hello[16:24])[0] + 10**13
+        hello = hello[:16] + struct.pack(">Q", term) + hello[24:]
+    up.sendall(head + hello)
+    if n == 1: # till the master has given it a place
+        up.recv(1)
+    else:
+        pass_on(down, up)
+    down.close()
+END
+}
+term_of() { # NAME
+	ha "$1" | sed -n 's/.*"term": *\([0-9]*\).*/\1/p'
+}
+kill "${!other}"
+wait "${!other}" 2>/dev/null
+term=$(term_of $rules)
+between "$dir/between" "$dir/$rules.copy" 2>"$dir/between.err" &
+until_true [ -S "$dir/between" ]
+conf $other 1
+sed -i "s|^copy_from.*|copy_from = '$dir/between'|" "$dir/$other.conf"
+n=$(said "$dir/$rules.out" "SUBNET UP")
+start_sm $other $other_node "standing by"
+await "$dir/$rules.out" "a standby has seen a master of a later term: nothing is sent before it is known who rules"
+until_true in_sync $other
+[ "$(term_of $rules)" -gt $((term + 10**13 - 1)) ] || fail "the term is $(term_of $rules) after $term"
+[ "$(said "$dir/$rules.out" "SUBNET UP")" = "$n" ] || fail "it is master, and swept anew"
+await "$dir/$rules.out" "has no copy any more: it has connected anew"
+[ "$(ha $rules | grep -c '"guid"')" = 1 ] || fail "who connects anew keeps its place of before: $(ha $rules)"
+join host-4-2 $node 4
+echo "ok: a later term, and a connection whose end nobody tells"
+
 # Who is configured in another way gets no copy, and is told why.
 kill "${!other}"
 wait "${!other}" 2>/dev/null

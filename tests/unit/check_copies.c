@@ -925,6 +925,7 @@ struct player {
 	struct evbuffer *wire;
 	struct way to, from;
 	bool stands_still, leaves;
+	bool is_cut;	  /* the master does not see that it has gone, and has its place still */
 	int64_t until_ms; /* to begin; lost then, when it stands still */
 	uint64_t told;	  /* frames that it has acknowledged */
 };
@@ -1063,9 +1064,28 @@ leave(struct player *p)
 	send_off(&p->from, 0);
 }
 
+/* Its HELLO ends its place, as if it had said BYE; WELCOME comes later. */
+static void
+play_cut(struct player *p)
+{
+	if (model.now_ms % LINK_ALIVE_MS == 0) /* to nobody */
+		copies_alive(c, p->s.place, p->wire, model.now_ms);
+	if (model.now_ms < p->until_ms)
+		return;
+	copies_end(c, p->s.place, true);
+	p->s.place = COPIES_MAX;
+	p->is_cut = false;
+	p->to.n = p->from.n = 0;
+	p->until_ms = model.now_ms + fm_rng_below(&model.rng, 600);
+}
+
 static void
 play(struct player *p)
 {
+	if (p->is_cut) {
+		play_cut(p);
+		return;
+	}
 	if (p->s.place == COPIES_MAX) {
 		if (p->s.m != NULL && !p->leaves)
 			receive(p); /* what was under way */
@@ -1087,6 +1107,9 @@ play(struct player *p)
 		p->until_ms = model.now_ms + 100 + fm_rng_below(&model.rng, 1000);
 	} else if (!p->stands_still && happens(1)) {
 		leave(p);
+	} else if (!p->stands_still && happens(1)) { /* it connects anew */
+		p->is_cut = true;
+		p->until_ms = model.now_ms + LINK_BELIEF_MS;
 	}
 }
 
