@@ -25,7 +25,8 @@ check-threaded:
 # Engines as they were built for a version of the ABI, and what they were built of.
 EXTRA_DIST += tests/abi/draft/frozen.so tests/abi/1.0/frozen.so tests/abi/1.0/frozen.c tests/abi/1.0/build \
 	tests/abi/1.0/fmd/engine.h tests/abi/1.0/fmd/error.h
-EXTRA_DIST += tests/fuzz/corpus tests/fuzz/engines.h tests/fuzz/fabric.h tests/fuzz/fuzz.h tests/fuzz/house.h
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/engines.h tests/fuzz/fabric.h tests/fuzz/fuzz.h tests/fuzz/house.h \
+	tests/fuzz/temp_store.h
 REPLAYS = \
 	tests/fuzz/replay_commands \
 	tests/fuzz/replay_conf \

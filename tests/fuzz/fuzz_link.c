@@ -6,22 +6,17 @@
  * The first byte says in pieces of how many bytes the others come, and whether term and number of
  * each frame are mended, so that a mirror looks at its data.
  */
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/standby/diff.h"
 #include "core/standby/mirror.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/temp_store.h"
 
 #define MENDED 0x80
 #define PIECE 0x7f
 #define OF_EACH_BYTE 64	  /* bytes of memory at most, */
 #define OF_ALL (1u << 20) /* besides this */
-
-static char dir[64], path[LINK_FILES][96];
-static struct store *store;
 
 /* 0 where no sanitizer counts. */
 __attribute__((weak)) size_t __sanitizer_get_current_allocated_bytes(void);
@@ -32,40 +27,6 @@ allocated(void)
 	return __sanitizer_get_current_allocated_bytes != NULL
 	    ? __sanitizer_get_current_allocated_bytes()
 	    : 0;
-}
-
-static void
-leave(void)
-{
-	struct dirent *d;
-	char name[512];
-	DIR *list;
-
-	store_close(store);
-	list = opendir(dir);
-	while (list != NULL && (d = readdir(list)) != NULL) {
-		snprintf(name, sizeof(name), "%s/%s", dir, d->d_name);
-		if (d->d_name[0] != '.')
-			unlink(name);
-	}
-	if (list != NULL)
-		closedir(list);
-	rmdir(dir);
-}
-
-static void
-begin(void)
-{
-	struct fm_error err;
-
-	if (store != NULL)
-		return;
-	snprintf(dir, sizeof(dir), "%s/fmd-fuzz-link-XXXXXX",
-	    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-	must(mkdtemp(dir) != NULL);
-	must(store_open(dir, &store, &err) == 0 && atexit(leave) == 0);
-	for (unsigned i = 0; i < LINK_FILES; i++)
-		snprintf(path[i], sizeof(path[i]), "%s/file%u", dir, i);
 }
 
 /* One half of the data as what makes a file of the other; and what makes one half of the other
@@ -171,6 +132,7 @@ feed(struct mirror *m, struct evbuffer *in, const uint8_t *data, size_t size)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	char path[LINK_FILES][96];
 	const char *paths[LINK_FILES];
 	struct fm_error err = { 0 };
 	struct evbuffer *in;
@@ -178,12 +140,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int rc;
 
 	fuzz_be_quiet();
-	begin();
+	temp_store_begin();
 	if (size == 0)
 		return 0;
-	for (unsigned i = 0; i < LINK_FILES; i++)
+	for (unsigned i = 0; i < LINK_FILES; i++) {
+		snprintf(path[i], sizeof(path[i]), "%s/file%u", temp_dir, i);
 		paths[i] = path[i];
-	must((in = evbuffer_new()) != NULL && mirror_new(store, paths, &m, &err) == 0);
+	}
+	must((in = evbuffer_new()) != NULL && mirror_new(temp_store, paths, &m, &err) == 0);
 	feed(m, in, data, size);
 	rc = mirror_settle(m, &err);
 	must(rc == 0 || strstr(err.msg, "a difference of ") != NULL);

@@ -5,50 +5,12 @@
  *
  * The input is a row of records: a byte of the key's length, a byte of the value's, key, value.
  */
-#include <dirent.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/registry/registry.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/temp_store.h"
 
 #define RECORDS_MAX 32
-
-static char dir[64];
-static struct store *store;
-
-static void
-leave(void)
-{
-	struct dirent *d;
-	char path[512];
-	DIR *list;
-
-	store_close(store);
-	list = opendir(dir);
-	while (list != NULL && (d = readdir(list)) != NULL) {
-		snprintf(path, sizeof(path), "%s/%s", dir, d->d_name);
-		if (d->d_name[0] != '.')
-			unlink(path);
-	}
-	if (list != NULL)
-		closedir(list);
-	rmdir(dir);
-}
-
-static void
-begin(void)
-{
-	struct fm_error err;
-
-	if (store != NULL)
-		return;
-	snprintf(dir, sizeof(dir), "%s/fmd-fuzz-store-XXXXXX",
-	    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-	must(mkdtemp(dir) != NULL);
-	must(store_open(dir, &store, &err) == 0 && atexit(leave) == 0);
-}
 
 static uint32_t
 put(const uint8_t *data, size_t size)
@@ -66,7 +28,7 @@ put(const uint8_t *data, size_t size)
 		data += 2 + n_key + n_value;
 		size -= 2 + n_key + n_value;
 	}
-	must(store_put(store, r, n, true, &err) == 0);
+	must(store_put(temp_store, r, n, true, &err) == 0);
 	return n;
 }
 
@@ -79,7 +41,7 @@ load(void)
 
 	registry_settings_default(&set);
 	must((r = registry_new(&set)) != NULL);
-	must(registry_load(r, store, 1000, 1000000, &err) == 0);
+	must(registry_load(r, temp_store, 1000, 1000000, &err) == 0);
 	return r;
 }
 
@@ -91,13 +53,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t n;
 
 	fuzz_be_quiet();
-	begin();
+	temp_store_begin();
 	n = put(data, size);
 	r = load();
 	must(groups_count(registry_groups(r)) + registry_n_services(r) +
 		registry_n_subscriptions(r) <=
 	    n);
-	must(registry_save(r, store, 1000, 1000000, &err) == 0);
+	must(registry_save(r, temp_store, 1000, 1000000, &err) == 0);
 	again = load();
 	must(groups_count(registry_groups(r)) == groups_count(registry_groups(again)) &&
 	    registry_n_services(r) == registry_n_services(again) &&

@@ -21,12 +21,6 @@ static struct rig *all[] = { &a, &b, &c };
 static unsigned n_rigs;
 static struct forger evil;
 
-static uint64_t
-guid_of(uint32_t host)
-{
-	return netlist_port(&a.nl, rig_host(&a, host), 1)->guid;
-}
-
 static void
 setup(void)
 {
@@ -169,19 +163,11 @@ refused(struct rig *r, const struct ha_other *to, const char *why)
 }
 
 static void
-expect_up(struct rig *r)
-{
-	if (r->last.outcome == SWEEP_UNCHANGED)
-		r->last.outcome = SWEEP_UP;
-	rig_expect_up(r);
-}
-
-static void
 rules_alone(struct rig *r)
 {
 	for (unsigned i = 0; i < n_rigs; i++)
 		ck_assert_int_eq(all[i]->ha.state, all[i] == r ? WIRE_SM_MASTER : WIRE_SM_STANDBY);
-	expect_up(r);
+	several_expect_up(r);
 	ck_assert_uint_eq(r->ha.heir, 0);
 }
 
@@ -344,14 +330,9 @@ END_TEST
 static void
 play(uint8_t priority, uint8_t state)
 {
-	struct fm_error err = { 0 };
+	struct wire_sm_info shown = { .sm_key = KEY, .priority = priority, .state = state };
 
-	forger_start(&evil, &a, EVIL, KEY);
-	evil.plays_sm = true;
-	evil.shown = (struct wire_sm_info){
-		.guid = guid_of(EVIL), .sm_key = KEY, .priority = priority, .state = state
-	};
-	ck_assert_int_eq(evil.t->ops->set_is_sm(evil.t, true, &err), 0);
+	forger_play(&evil, &a, EVIL, KEY, &shown);
 	sweeps(3);
 }
 

@@ -20,12 +20,6 @@ static struct rig a, b;
 static struct rig *both[] = { &a, &b };
 static struct forger evil;
 
-static uint64_t
-guid_of(uint32_t host)
-{
-	return netlist_port(&a.nl, rig_host(&a, host), 1)->guid;
-}
-
 static void
 setup(void)
 {
@@ -70,14 +64,9 @@ join_b(uint8_t priority)
 static void
 play(uint64_t key, uint8_t priority, uint8_t state)
 {
-	struct fm_error err = { 0 };
+	struct wire_sm_info shown = { .sm_key = key, .priority = priority, .state = state };
 
-	forger_start(&evil, &a, EVIL, KEY);
-	evil.plays_sm = true;
-	evil.shown = (struct wire_sm_info){
-		.guid = guid_of(EVIL), .sm_key = key, .priority = priority, .state = state
-	};
-	ck_assert_int_eq(evil.t->ops->set_is_sm(evil.t, true, &err), 0);
+	forger_play(&evil, &a, EVIL, KEY, &shown);
 }
 
 /* So many sweeps, light ones, as the interval would have them. */
@@ -92,14 +81,6 @@ sweeps(unsigned n)
 				    "test");
 		several_run(both, b.sweeper != NULL ? 2 : 1, 500, POLL_MS);
 	}
-}
-
-static void
-expect_up(struct rig *r)
-{
-	if (r->last.outcome == SWEEP_UNCHANGED)
-		r->last.outcome = SWEEP_UP;
-	rig_expect_up(r);
 }
 
 /* ------------------------------------------------- two fmd with the same key */
@@ -118,11 +99,12 @@ START_TEST(the_better_rules)
 		sweeps(2);
 	join_b(priority);
 	sweeps(10);
-	better = ha_is_better(5, guid_of(0), priority, guid_of(OTHER)) ? &a : &b;
+	better =
+	    ha_is_better(5, several_guid_of(&a, 0), priority, several_guid_of(&a, OTHER)) ? &a : &b;
 	lesser = better == &a ? &b : &a;
 	ck_assert_int_eq(better->ha.state, WIRE_SM_MASTER);
 	ck_assert_int_eq(lesser->ha.state, WIRE_SM_STANDBY);
-	expect_up(better);
+	several_expect_up(better);
 	ck_assert_uint_eq(several_n_told(), 0);
 	ck_assert_ptr_null(strstr(rig_log, "sm_key"));
 }
@@ -141,7 +123,7 @@ START_TEST(the_standby_takes_over)
 	rig_stop(&a);
 	several_run(left, 1, 10000, POLL_MS);
 	ck_assert_int_eq(b.ha.state, WIRE_SM_MASTER);
-	expect_up(&b);
+	several_expect_up(&b);
 	ck_assert_uint_eq(several_n_told(), 0);
 }
 END_TEST
@@ -321,7 +303,7 @@ START_TEST(the_first_comes_back)
 	sweeps(40);
 	ck_assert_int_eq(a.ha.state, keeps[_i] ? WIRE_SM_STANDBY : WIRE_SM_MASTER);
 	ck_assert_int_eq(b.ha.state, keeps[_i] ? WIRE_SM_MASTER : WIRE_SM_STANDBY);
-	expect_up(keeps[_i] ? &b : &a);
+	several_expect_up(keeps[_i] ? &b : &a);
 	ck_assert_uint_eq(lft_sets(&b), n_written);
 	ck_assert_uint_eq(lft_sets(&a), 0);
 	ck_assert_ptr_null(strstr(rig_log, "of lower rank than we are"));
@@ -342,7 +324,7 @@ START_TEST(the_priority_as_master_changes)
 	sweeps(5);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
 	ck_assert_int_eq(b.ha.state, WIRE_SM_MASTER);
-	expect_up(&b);
+	several_expect_up(&b);
 }
 END_TEST
 
@@ -486,7 +468,7 @@ START_TEST(a_master_that_stood_still)
 	sweeps(4);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
 	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
-	expect_up(&a);
+	several_expect_up(&a);
 }
 END_TEST
 
@@ -543,7 +525,7 @@ START_TEST(one_that_stood_still_alone)
 	ck_assert_uint_eq(a.n_reports, n_reports);
 	sweeps(1); /* nothing is held any more */
 	ck_assert_uint_gt(a.n_reports, n_reports);
-	expect_up(&a);
+	several_expect_up(&a);
 }
 END_TEST
 
@@ -578,7 +560,7 @@ START_TEST(our_cable)
 	sweeps(4);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
 	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
-	expect_up(&a);
+	several_expect_up(&a);
 }
 END_TEST
 
@@ -658,11 +640,11 @@ START_TEST(one_that_does_nothing)
 	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
 	several_run(both, 1, PATIENCE_MS, POLL_MS);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
-	expect_up(&a);
+	several_expect_up(&a);
 	ck_assert_ptr_nonnull(strstr(rig_log, "it is given up"));
 	sweeps(6);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
-	expect_up(&a);
+	several_expect_up(&a);
 }
 END_TEST
 
@@ -715,7 +697,7 @@ START_TEST(one_that_takes_nothing)
 	sweeps(20);
 	ck_assert_uint_eq(evil.n_sets, n_sets);
 	ck_assert_ptr_nonnull(strstr(rig_log, "it is given up"));
-	expect_up(&a);
+	several_expect_up(&a);
 }
 END_TEST
 
@@ -723,7 +705,7 @@ END_TEST
 
 START_TEST(not_allowed)
 {
-	uint64_t allowed[] = { guid_of(0), guid_of(OTHER) };
+	uint64_t allowed[] = { several_guid_of(&a, 0), several_guid_of(&a, OTHER) };
 
 	a.set.sm.allowed = allowed;
 	a.set.sm.n_allowed = N_OF(allowed);
@@ -734,7 +716,7 @@ START_TEST(not_allowed)
 	start_a();
 	sweeps(3);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
-	expect_up(&a);
+	several_expect_up(&a);
 	ck_assert_uint_eq(sweeper_n_other_sms(a.sweeper), 1);
 	ck_assert_int_eq(sweeper_other_sm(a.sweeper, 0)->trust, HA_NOT_ALLOWED);
 	ck_assert_ptr_nonnull(strstr(rig_log, "an SM is not in allowed_sm_guids"));
@@ -758,7 +740,7 @@ START_TEST(ignored)
 	start_a();
 	sweeps(3);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
-	expect_up(&a);
+	several_expect_up(&a);
 	ck_assert_uint_eq(evil.n_sets, 0);
 	ck_assert_ptr_nonnull(strstr(rig_log, "an SM is ignored by ignore_other_sm"));
 	ck_assert_ptr_null(strstr(rig_log, "our own port"));
@@ -786,7 +768,7 @@ START_TEST(not_active)
 	sweeper_request(a.sweeper, SWEEP_HEAVY, "reload");
 	several_run(both, 1, 1000, POLL_MS);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
-	expect_up(&a);
+	several_expect_up(&a);
 }
 END_TEST
 
@@ -804,7 +786,7 @@ END_TEST
 /* A new list takes effect while we stand by. */
 START_TEST(not_allowed_any_more)
 {
-	uint64_t allowed[] = { guid_of(0) };
+	uint64_t allowed[] = { several_guid_of(&a, 0) };
 
 	start_a();
 	sweeps(2);
@@ -878,7 +860,7 @@ START_TEST(handover_is_taken)
 	several_run(both, 1, 1000, 0);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
 	ck_assert_uint_eq(evil.n_sets, 1);
-	expect_up(&a);
+	several_expect_up(&a);
 }
 END_TEST
 
@@ -929,7 +911,7 @@ START_TEST(handover_is_taken_meanwhile)
 	several_run(both, 1, 1000, 0);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
 	ck_assert_uint_eq(evil.n_sets, 1);
-	expect_up(&a);
+	several_expect_up(&a);
 }
 END_TEST
 
@@ -1019,7 +1001,7 @@ END_TEST
 START_TEST(an_impostor)
 {
 	play(KEY, 15, WIRE_SM_MASTER);
-	evil.shown.guid = _i == 0 ? guid_of(OTHER) : guid_of(0);
+	evil.shown.guid = _i == 0 ? several_guid_of(&a, OTHER) : several_guid_of(&a, 0);
 	start_a();
 	sweeps(3);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
@@ -1195,7 +1177,7 @@ START_TEST(one_that_never_answers)
 	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
 	ck_assert_str_eq(a.last.other, "");
 	sweeps(1);
-	expect_up(&a); /* its host, too */
+	several_expect_up(&a); /* its host, too */
 	ck_assert_ptr_nonnull(strstr(rig_log, "does not answer SMInfo"));
 }
 END_TEST
@@ -1217,7 +1199,8 @@ START_TEST(one_master_all_the_time)
 	play(0, 15, WIRE_SM_STANDBY);
 	for (unsigned i = 0; i < 400; i++) {
 		struct wire_sm_info info = { .priority = 15,
-			.guid = guid_of((uint32_t[]){ 0, OTHER, EVIL, 3 }[fm_rng_below(&rng, 4)]),
+			.guid = several_guid_of(
+			    &a, (uint32_t[]){ 0, OTHER, EVIL, 3 }[fm_rng_below(&rng, 4)]),
 			.sm_key = fm_rng_below(&rng, 2) ? KEY : 0,
 			.state = states[fm_rng_below(&rng, 4)] };
 
@@ -1234,7 +1217,7 @@ START_TEST(one_master_all_the_time)
 	}
 	ck_assert_uint_eq(evil.n_told, 0);
 	ck_assert_uint_eq(several_n_told(), 0);
-	expect_up(&a);
+	several_expect_up(&a);
 }
 END_TEST
 

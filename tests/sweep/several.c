@@ -84,6 +84,20 @@ several_turn(struct rig **all, unsigned n, int64_t ns)
 	run_slice(all, n, sim_now_ns(all[0]->sim) + ns);
 }
 
+void
+several_expect_up(struct rig *r)
+{
+	if (r->last.outcome == SWEEP_UNCHANGED)
+		r->last.outcome = SWEEP_UP;
+	rig_expect_up(r);
+}
+
+uint64_t
+several_guid_of(const struct rig *r, uint32_t n)
+{
+	return netlist_port(&r->nl, rig_host(r, n), 1)->guid;
+}
+
 /* ----------------------------------------------------------------- forging */
 
 static bool
@@ -192,6 +206,19 @@ forger_start(struct forger *f, const struct rig *rig, uint32_t host, uint64_t se
 	f->t->on_mad = on_mad;
 	f->t->on_mad_arg = f;
 	forgers[n_forgers++] = f;
+}
+
+void
+forger_play(struct forger *f, const struct rig *rig, uint32_t host, uint64_t secret,
+    const struct wire_sm_info *shown)
+{
+	struct fm_error err = { 0 };
+
+	forger_start(f, rig, host, secret);
+	f->plays_sm = true;
+	f->shown = *shown;
+	f->shown.guid = several_guid_of(rig, host);
+	ck_assert_int_eq(f->t->ops->set_is_sm(f->t, true, &err), 0);
 }
 
 void

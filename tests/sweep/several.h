@@ -22,6 +22,11 @@ void several_run(struct rig **all, unsigned n, int64_t ms, int64_t poll_ms);
 /* ... for one turn of their loops, of so many ns each. */
 void several_turn(struct rig **all, unsigned n, int64_t ns);
 
+/* As rig_expect_up(), also where the last sweep has found nothing to do. */
+void several_expect_up(struct rig *r);
+/* Of the port of its n-th host. */
+uint64_t several_guid_of(const struct rig *r, uint32_t n);
+
 /* The shortest way by the cables of the netlist: its hops, and egress ports in path[1..]. */
 uint8_t several_path(const struct netlist *nl, uint32_t from, uint32_t to, uint8_t path[64]);
 
@@ -44,6 +49,9 @@ struct forger {
 	uint32_t tid;
 };
 void forger_start(struct forger *f, const struct rig *rig, uint32_t host, uint64_t secret);
+/* One that plays an SM, and says this of itself for ever, with the GUID of its port. */
+void forger_play(struct forger *f, const struct rig *rig, uint32_t host, uint64_t secret,
+    const struct wire_sm_info *shown);
 void forger_stop(struct forger *f);
 /* Take what has come. */
 void forger_listen(struct forger *f);
