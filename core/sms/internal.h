@@ -60,7 +60,8 @@ struct sweep_sms {
 	int64_t polled_ms;   /* the master was polled last, or found; 0: never */
 	bool poll_is_out;    /* ... and no answer has come, nor is its time over */
 	bool gives_log;	     /* standbys have ours, and see within LOG_STILL_MS that we are gone */
-	bool log_is_silent;  /* what it tells its standbys (core/standby/link.h): a second voice */
+	/* The master whose log, its second voice (core/standby/link.h), is silent; 0: none */
+	uint64_t silent_log_of;
 	int64_t looked_ms;   /* our own port was read last, in own_port.c */
 	bool look_is_out;
 	int64_t turn_ms;     /* the loop came by last; 0: never */

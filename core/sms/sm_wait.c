@@ -39,13 +39,20 @@ note_work(struct sweeper *s, bool works)
 	sweeper_request(s, SWEEP_HEAVY, "the SM that we stood by for is given up");
 }
 
+/* The log that is silent is that of the master that we wait for, not of one before it. */
+static bool
+is_doubted(const struct sweeper *s)
+{
+	return s->sm->silent_log_of != 0 && s->sm->silent_log_of == s->p.ha->master.info.guid;
+}
+
 /* One try, over before the next question; no sweep waits for it. */
 static struct ask *
 new_question(struct sweeper *s, uint32_t node, uint8_t port, struct smp_route *route)
 {
 	struct ask *a = node != INV_NONE ? sm_ask_beside(s, node, port, route) : NULL;
 
-	route->wait_ms = s->sm->log_is_silent ? SM_ASK_MS : sm_answer_ms(s);
+	route->wait_ms = is_doubted(s) ? SM_ASK_MS : sm_answer_ms(s);
 	return a;
 }
 
@@ -124,7 +131,7 @@ on_poll(struct ask *a, enum txn_status status, const uint8_t *reply)
 		sm_judge(a, reply, &now);
 		sm_note(s, &now);
 	}
-	if (status != TXN_OK && s->sm->log_is_silent)
+	if (status != TXN_OK && is_doubted(s))
 		ha_doubt(h, SILENT_POLLS, s->set.sm.polling_retries);
 	if (ha_on_poll(h, status == TXN_OK ? &now : NULL, s->set.sm.polling_retries))
 		sweeper_request(s, SWEEP_HEAVY,
@@ -147,7 +154,7 @@ poll_due_ms(const struct sweeper *s)
 {
 	if (!is_waiting(s) || s->sm->poll_is_out)
 		return INT64_MAX;
-	if (s->sm->log_is_silent && s->set.sm.polling_timeout_ms > SM_ASK_MS)
+	if (is_doubted(s) && s->set.sm.polling_timeout_ms > SM_ASK_MS)
 		return s->sm->polled_ms + SM_ASK_MS;
 	return s->sm->polled_ms + s->set.sm.polling_timeout_ms;
 }
@@ -155,7 +162,10 @@ poll_due_ms(const struct sweeper *s)
 void
 sms_note_log(struct sweeper *s, bool is_silent)
 {
-	s->sm->log_is_silent = is_silent;
+	if (!is_silent)
+		s->sm->silent_log_of = 0;
+	else if (s->sm->silent_log_of == 0)
+		s->sm->silent_log_of = s->p.ha->master.info.guid;
 }
 
 static void
