@@ -23,6 +23,7 @@ POLL_S = 0.01
 CAP_S = 240
 JOINS = 200
 GROUPS = 4  # that each host is a member of
+PROXY_HOSTS = 1000  # fmd lets a port register 4,096 memberships
 KINDS = ("fmd", "opensm")
 SIZES = {  # hosts: words, runs of fmd, runs of OpenSM by death
     16: ("pgft 2 4,4 1,4 1,1", 5, 1),
@@ -34,6 +35,7 @@ DEATHS = {("opensm", 11664): ("kill -9",)}  # else all
 ATTRS = {0x10: "NodeDescription", 0x11: "NodeInfo", 0x12: "SwitchInfo", 0x14: "GUIDInfo", 0x15: "PortInfo", 0x16: "P_Key",
          0x17: "SLtoVL", 0x18: "VLArb", 0x19: "LFT", 0x1b: "MFT", 0x20: "SMInfo", 0x02: "Notice"}
 FRAMES = {3: "records", 4: "LIDs", 5: "marks", 7: "files"}  # core/standby/link.h
+FILES, FILES_S = 7, 90  # what an event changes is written in so long, with all members and a busy machine
 HEAD = struct.Struct(">IBQQ")
 
 
@@ -119,6 +121,11 @@ class Pair(bench_fmsim.Fmds):
         self.sm[host] = self.at(host, ["opensm", "-d2", "-F", "/dev/null", "-R", "ftree", "-p", str(priority), "-f", self.log[host]],
                                 os.path.join(folder, "out"), OSM_TMP_DIR=folder, OSM_CACHE_DIR=folder)
 
+    def has_all(self):
+        """Does the standby have all that the master has, files too?"""
+        standbys = self.ha(self.fabric.master).get("standbys", [])
+        return len(standbys) > 0 and all(s["state"] == "in sync" and not s["sends_files"] and s["have"] == s["sent"] for s in standbys)
+
     def rss_mb(self, host):
         for line in open(f"/proc/{self.sm[host].pid}/status"):
             if line.startswith("VmRSS"):
@@ -127,9 +134,9 @@ class Pair(bench_fmsim.Fmds):
 
     # ---- hosts
 
-    def ask(self, lines, window, ms=10000):
-        """(name, is it answered well, seconds since the answer before) as they come, from the SA of the master."""
-        child = self.start_asker(self.fabric.asker, self.fabric.master, lines, window, ms)
+    def ask(self, host, lines, window, ms=10000):
+        """(name, answer, seconds since the answer before) as they come to a host, from the SA of the master."""
+        child = self.start_asker(host, self.fabric.master, lines, window, ms)
         last = time.time()
         for line in child.stdout:
             name, answer = line.rstrip().split("|")
@@ -139,22 +146,26 @@ class Pair(bench_fmsim.Fmds):
         child.wait()
 
     def register_all(self):
-        """Each host in GROUPS groups; by one host for all, which is what an SA has a proxy join for."""
-        left = {f"{host}/{g}": (host, g) for host in self.fabric.hosts for g in range(GROUPS)}
-        for _ in range(5):
-            lines = [self.join_line(name, 0x1000 + g, host) for name, (host, g) in left.items()]
-            for name, answer, _ in self.ask(lines, 64):
-                if answer.startswith("010302810000"):
-                    left.pop(name, None)
-            if not left:
-                return len(self.members(self.fabric.asker, self.fabric.master))
-        raise SystemExit(f"ha: {len(left)} joins are not answered")
+        """Each host in GROUPS groups; by one host for many, which is what an SA has a proxy join for."""
+        for at in range(0, len(self.fabric.hosts), PROXY_HOSTS):
+            hosts = self.fabric.hosts[at:at + PROXY_HOSTS]
+            left = {f"{host}/{g}": (host, g) for host in hosts for g in range(GROUPS)}
+            for _ in range(5):
+                lines = [self.join_line(name, 0x1000 + g, host) for name, (host, g) in left.items()]
+                for name, answer, _ in self.ask(hosts[-1], lines, 64):
+                    if answer.startswith("010302810000"):
+                        left.pop(name, None)
+                if not left:
+                    break
+            if left:
+                raise SystemExit(f"ha: {len(left)} joins are not answered")
+        return len(self.members(self.fabric.asker, self.fabric.master))
 
-    def join_times(self, first_group):
-        """ms of one join after the other, each of a group of its own."""
+    def join_times(self, first_group, and_first=False):
+        """ms of one join after the other, each of a group of its own; the first has to wait till its program has started."""
         lines = [self.join_line(f"j{i}", first_group + i, self.fabric.asker) for i in range(JOINS)]
-        took = [1000 * s for _, answer, s in self.ask(lines, 1) if answer.startswith("010302810000")]
-        return took[1:]  # with the first the program has started
+        took = [1000 * s for _, answer, s in self.ask(self.fabric.asker, lines, 1) if answer.startswith("010302810000")]
+        return took if and_first else took[1:]
 
     # ---- the death
 
@@ -270,11 +281,13 @@ class Ha:
     # ---- what a copy costs
 
     def event_bytes(self, pair, counter, command):
-        before = dict(counter.bytes)
+        before, files = dict(counter.bytes), FILES
         pair.tell(command)
-        time.sleep(1)
+        deadline = time.time() + FILES_S
+        while counter.bytes.get(files, 0) == before.get(files, 0) and time.time() < deadline:
+            time.sleep(0.1)
         pair.wait_quiet()
-        pair.wait_until(lambda: all(not s["sends_files"] and s["have"] == s["sent"] for s in pair.ha(pair.fabric.master)["standbys"]), 60)
+        pair.wait_until(pair.has_all, 60)
         return {name: counter.bytes.get(k, 0) - before.get(k, 0) for k, name in FRAMES.items()}
 
     def join_row(self, hosts, what, took):
@@ -287,16 +300,18 @@ class Ha:
             members = pair.register_all()
             alone, rss_alone = pair.join_times(0x2000), pair.rss_mb(fabric.master)
             pair.start_standby()
+            filling = pair.join_times(0x2300)
+            pair.wait_until(pair.has_all, 60)
             copied = pair.join_times(0x2100)
             rss = (rss_alone, pair.rss_mb(fabric.master), pair.rss_mb(fabric.standby))
             pair.sm[fabric.standby].send_signal(signal.SIGSTOP)
-            stopped = pair.join_times(0x2200)
+            stopped = pair.join_times(0x2200, and_first=True)
             pair.sm[fabric.standby].kill()
             pair.sm[fabric.standby].wait()
             counter = Counter(os.path.join(pair.dir, "counted"), f"{pair.dir}/{fabric.master}.copy")
             counter.start()
             pair.start_standby(os.path.join(pair.dir, "counted"))
-            pair.wait_until(lambda: not pair.ha(fabric.master)["standbys"][0]["sends_files"], 60)
+            pair.wait_until(pair.has_all, 60)
             whole = {name: counter.bytes.get(k, 0) for k, name in FRAMES.items()}
             cable = pair.inner_cable()
             lost = self.event_bytes(pair, counter, f"unlink {cable}")
@@ -304,6 +319,7 @@ class Ha:
         finally:
             pair.stop()
         self.join_row(hosts, "fmd alone", alone)
+        self.join_row(hosts, "fmd, the copy has just begun", filling)
         self.join_row(hosts, "fmd with a copy in sync", copied)
         self.join_row(hosts, "fmd, the standby stands still", stopped)
         words = " | ".join(", ".join(f"{name} {n}" for name, n in d.items() if n > 0) or "0" for d in (whole, lost, back))
