@@ -129,12 +129,12 @@ class Fmds(Fmsim):
     def leave_line(self, name, group, host):
         return f"{name}|0x15|0x38|0x10003|0|0|0:{self.member(group, host)[2:]} 48:01"
 
-    def start_asker(self, host, sm, lines, window, ms):
+    def start_asker(self, host, sm, lines, window, ms, log=None):
         path = os.path.join(self.dir, "questions")
         with open(path, "w") as f:
             f.write("\n".join(lines) + "\n")
         return self.at(host, [os.path.join(self.bench.build, "tests/integration/sa_mads"), str(self.lid(sm)), "whole", str(ms), str(window)],
-                       None, stdin=path)
+                       log, stdin=path)
 
     def members(self, host, sm):
         """All that the SA at sm tells the host: {(MGID, port GID)}."""
