@@ -267,6 +267,7 @@ UNIT_TESTS = \
 	tests/unit/check_lib \
 	tests/unit/check_link \
 	tests/unit/check_lid \
+	tests/unit/check_local_ports \
 	tests/unit/check_metrics \
 	tests/unit/check_mistakes \
 	tests/unit/check_name_map \

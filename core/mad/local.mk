@@ -3,6 +3,8 @@
 CORE_SOURCES += \
 	core/mad/flight.c \
 	core/mad/flight.h \
+	core/mad/local_ports.c \
+	core/mad/local_ports.h \
 	core/mad/nodes.c \
 	core/mad/nodes.h \
 	core/mad/request_mad.c \

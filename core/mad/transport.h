@@ -75,12 +75,24 @@ struct transport_kind {
 	const char *name;
 	const char *usage; /* "umad[:CA[:PORT]]" */
 	int (*open)(const char *spec, struct transport **out, struct fm_error *err);
+	/* The local port of a spec as the kernel has it now, which opens nothing; NULL: of this
+	 * kind there are no lists of ports (local_ports.h), which need both. */
+	int (*look)(const char *spec, struct local_port *out, struct fm_error *err);
+	/* The GUID of the port behind its cable, by a Get(NodeInfo).  FM_E_SYSTEM: no answer, for
+	 * which it has waited 0.3 s. */
+	int (*neighbour)(
+	    const char *spec, uint64_t m_key, uint64_t *port_guid, struct fm_error *err);
 };
 extern const struct transport_kind transport_umad;
 
-/* kinds: NULL ends it.  FM_E_CONFIG where none has the name that spec begins with. */
+/* kinds: NULL ends it.  That whose name spec begins with, or NULL. */
+const struct transport_kind *transport_find(
+    const struct transport_kind *const *kinds, const char *spec);
+/* FM_E_CONFIG where none has the name that spec begins with. */
 int transport_open(const struct transport_kind *const *kinds, const char *spec,
     struct transport **out, struct fm_error *err);
 int transport_open_umad(const char *spec, struct transport **out, struct fm_error *err);
+int umad_look(const char *spec, struct local_port *out, struct fm_error *err);
+int umad_neighbour(const char *spec, uint64_t m_key, uint64_t *port_guid, struct fm_error *err);
 
 #endif

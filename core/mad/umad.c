@@ -509,4 +509,8 @@ transport_open_umad(const char *spec, struct transport **out, struct fm_error *e
 
 #endif
 
-const struct transport_kind transport_umad = { "umad", "umad[:CA[:PORT]]", transport_open_umad };
+const struct transport_kind transport_umad = { .name = "umad",
+	.usage = "umad[:CA[:PORT]]",
+	.open = transport_open_umad,
+	.look = umad_look,
+	.neighbour = umad_neighbour };

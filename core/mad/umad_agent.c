@@ -31,6 +31,18 @@ umad_agent_send(struct umad_agent *a, const struct mad_addr *to, const uint8_t *
 	return fm_fail(err, FM_E_BUG, "no agent");
 }
 
+int
+umad_look(const char *spec, struct local_port *out, struct fm_error *err)
+{
+	return fm_fail(err, FM_E_CONFIG, "\"%s\": this fmd was built without libibumad", spec);
+}
+
+int
+umad_neighbour(const char *spec, uint64_t m_key, uint64_t *port_guid, struct fm_error *err)
+{
+	return fm_fail(err, FM_E_CONFIG, "\"%s\": this fmd was built without libibumad", spec);
+}
+
 #else
 
 #include <errno.h>
@@ -38,8 +50,11 @@ umad_agent_send(struct umad_agent *a, const struct mad_addr *to, const uint8_t *
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/mad/requests.h"
 #include "core/mad/umad_port.h"
 
+#define NEIGHBOUR_MS 100 /* for an answer of the other end of a cable */
+#define NEIGHBOUR_TRIES 3
 #define MOST_MESSAGE_BYTES (16u << 20) /* a longer one is not for us */
 
 struct umad_agent {
@@ -185,6 +200,86 @@ umad_agent_send(struct umad_agent *a, const struct mad_addr *to, const uint8_t *
 		return fm_fail(err, FM_E_SYSTEM, "%s port %d: %s", a->choice.ca, a->choice.port,
 		    strerror(errno ? errno : EIO));
 	return 0;
+}
+
+/* --------------------------------------------------------- ports that are not open */
+
+int
+umad_look(const char *spec, struct local_port *out, struct fm_error *err)
+{
+	struct umad_choice c;
+	int rc = umad_parse_spec(spec, &c, err);
+
+	if (rc == 0 && umad_init() < 0)
+		rc = fm_fail(
+		    err, FM_E_SYSTEM, "no umad device: is the kernel module ib_umad loaded?");
+	if (rc == 0)
+		rc = umad_choose_port(&c, err);
+	return rc != 0 ? rc : umad_read_port(&c, out, err);
+}
+
+/* One link from the port on. */
+static void
+ask_neighbour(struct request *r, uint8_t port)
+{
+	struct smp_route route = { .directed = true, .n_hops = 1, .path = { 0, port } };
+
+	*r = (struct request){ .method = WIRE_GET, .attr = WIRE_ATTR_NODE_INFO };
+	request_fill(r, &route, NULL);
+}
+
+/* Is it its answer, by the path that the request has gone? */
+static bool
+take_neighbour(const struct request *r, const struct umad_message *m, uint64_t *port_guid)
+{
+	struct wire_node_info info;
+	struct wire_header h;
+	struct mad mad = { .addr = m->addr };
+
+	if (m->status != 0 || m->n_bytes != MAD_BYTES)
+		return false;
+	memcpy(mad.bytes, m->bytes, MAD_BYTES);
+	wire_header_get(mad.bytes, &h);
+	if (!request_is_answered_by(r, &mad, &h) || h.status != 0)
+		return false;
+	wire_node_info_get(mad.bytes + WIRE_SMP_DATA_AT, &info);
+	*port_guid = info.port_guid;
+	return true;
+}
+
+static int
+ask_by(struct umad_agent *a, uint64_t m_key, uint64_t *port_guid, struct fm_error *err)
+{
+	struct umad_message m;
+	struct request r;
+	struct mad mad;
+	int rc;
+
+	ask_neighbour(&r, (uint8_t)a->choice.port);
+	request_to_mad(&r, m_key, &mad);
+	rc = umad_agent_send(
+	    a, &mad.addr, mad.bytes, MAD_BYTES, NEIGHBOUR_MS, NEIGHBOUR_TRIES - 1, err);
+	if (rc != 0)
+		return rc;
+	if (umad_agent_receive(a, NEIGHBOUR_MS * NEIGHBOUR_TRIES, &m) > 0 &&
+	    take_neighbour(&r, &m, port_guid))
+		return 0;
+	return fm_fail(err, FM_E_SYSTEM, "the node behind its cable does not answer");
+}
+
+int
+umad_neighbour(const char *spec, uint64_t m_key, uint64_t *port_guid, struct fm_error *err)
+{
+	static const struct umad_agent_class smps = { .mgmt_class = WIRE_CLASS_SMP_DR,
+		.class_version = 1 };
+	struct umad_agent *a;
+	int rc = umad_agent_open(spec, &smps, &a, err);
+
+	if (rc != 0)
+		return rc;
+	rc = ask_by(a, m_key, port_guid, err);
+	umad_agent_close(a);
+	return rc;
 }
 
 #endif

@@ -482,7 +482,9 @@ sim_of(struct transport *t)
 	return t->ops == &sim_ops ? of_transport(t)->client.sim : NULL;
 }
 
-const struct transport_kind transport_sim = { "sim", "sim:FABRIC", transport_open_sim };
+const struct transport_kind transport_sim = {
+	.name = "sim", .usage = "sim:FABRIC", .open = transport_open_sim
+};
 
 int
 transport_open_sim(const char *spec, struct transport **out, struct fm_error *err)
