@@ -76,9 +76,8 @@ conf_needs_restart(const struct conf *begun, const struct conf *fresh, char *out
 	return n;
 }
 
-/* umad[:CA[:PORT]] or sim:FABRIC. */
-static int
-check_transport(const struct conf_transport *t, struct fm_error *err)
+int
+conf_check_transport(const struct conf_transport *t, struct fm_error *err)
 {
 	const char *spec = t->spec, *colon = strchr(spec, ':'), *port;
 	size_t n = colon != NULL ? (size_t)(colon - spec) : strlen(spec);
@@ -184,8 +183,8 @@ int
 conf_check_daemon(struct conf_private *self, struct fm_error *err)
 {
 	const char *at = self->conf->log.debug, *name;
-	int rc =
-	    conf_note_own(self, "transport", check_transport(&self->conf->transport, err), err);
+	int rc = conf_note_own(
+	    self, "transport", conf_check_transport(&self->conf->transport, err), err);
 
 	if (rc == 0)
 		rc = conf_note_own(
@@ -268,15 +267,15 @@ check_dump_files_dir(const struct conf_daemon *d, struct fm_error *err)
 
 /* Are the adapter and the port there?  Where the host has no adapter it cannot be told. */
 static int
-check_port(const struct conf_transport *t, struct fm_error *err)
+check_port(const char *spec, struct fm_error *err)
 {
 #ifdef HAVE_UMAD
 	bool is_told;
 	int rc;
 
-	if (strncmp(t->spec, "umad:", strlen("umad:")) != 0)
+	if (strncmp(spec, "umad:", strlen("umad:")) != 0)
 		return 0;
-	if ((rc = umad_check_spec(t->spec, &is_told, err)) != 0 || is_told)
+	if ((rc = umad_check_spec(spec, &is_told, err)) != 0 || is_told)
 		return rc;
 	return fm_fail(err, FM_E_CONFIG,
 	    "this host has no InfiniBand adapter: whether it is right is not known");
@@ -298,10 +297,12 @@ warn_key(const struct conf *conf, const char *key, int rc, struct fm_error *err)
 void
 conf_warn_of_host(const struct conf *conf)
 {
+	const struct conf_transport *t = &conf->transport;
+	const char *key = t->guid != 0 ? "guid" : *t->ports_text != '\0' ? "port" : "transport";
 	struct fm_error err;
 
-	warn_key(conf, conf->transport.guid != 0 ? "guid" : "transport",
-	    check_port(&conf->transport, &err), &err);
+	for (unsigned i = 0; i < t->n_ports; i++)
+		warn_key(conf, key, check_port(t->ports[i], &err), &err);
 	warn_key(conf, "log_file", check_log_file(&conf->log, &err), &err);
 	warn_key(conf, "dump_files_dir", check_dump_files_dir(&conf->daemon, &err), &err);
 }

@@ -82,6 +82,8 @@ int conf_resolve_groups(struct conf_private *self, struct fm_error *err);
 /* Note what is wrong with a key of the daemon's own, unless rc, of who judged it, is 0: where it
  * was written, and the sentence in err. */
 int conf_note_own(struct conf_private *self, const char *key, int rc, struct fm_error *err);
+/* Is its spec umad[:CA[:PORT]] or sim:FABRIC?  FM_E_CONFIG. */
+int conf_check_transport(const struct conf_transport *t, struct fm_error *err);
 /* Keys that are strings of a form. */
 int conf_check_daemon(struct conf_private *self, struct fm_error *err);
 /* Warn of what this host has not, now: a local port, folders for the log and the dumps. */
@@ -93,7 +95,7 @@ int conf_resolve_regions(struct conf_private *self, struct fm_error *err);
 int conf_resolve_policies(struct conf_private *self, struct fm_error *err);
 void conf_drop_policies(struct conf *conf);
 
-/* The transport, where the port is told by its GUID.  FM_E_CONFIG. */
+/* The transport, where the port is told by its GUID, or several are.  FM_E_CONFIG. */
 int conf_resolve_local_port(struct conf_private *self, struct fm_error *err);
 /* Widths and speeds of links that PortInfo has no code for.  FM_E_CONFIG. */
 int conf_check_links(struct conf_private *self, struct fm_error *err);

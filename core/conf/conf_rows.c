@@ -242,6 +242,18 @@ static const struct conf_row rows[] = {
 	      .help = "The local port that reaches the fabric, by its GUID (\"ibstat -p\"), where "
 		      "transport does not name it; 0 = not said." },
 	    .restart = true },
+	{ .option = { .name = "port",
+	      .type = FM_OPT_STRING,
+	      AT(transport.ports_text),
+	      .def = "",
+	      .unit = "CA:PORT, ...",
+	      .help = "The local port that reaches the fabric, where neither transport nor guid "
+		      "names it; of several, such as mlx5_0:1, mlx5_0:2, the first that has a "
+		      "link, and when that loses it, the next that has one, with the LIDs and all "
+		      "that hosts have registered; fmd stays there when the first is back. All "
+		      "have to be on one subnet. empty = as transport says." },
+	    .words = true,
+	    .restart = true },
 	INT(NULL, "sm_priority", sm.priority, "0", 0, 15, NULL,
 	    "Among subnet managers the highest priority is master, then the lowest GUID."),
 	INT(NULL, "master_sm_priority", sm.master_priority, "0", 0, 15, NULL,

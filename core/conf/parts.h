@@ -10,6 +10,7 @@
 #define CORE_CONF_PARTS_H
 
 #include "core/engine/plugin.h"
+#include "core/mad/local_ports.h"
 #include "core/plan/plan.h"
 #include "core/regions/regions.h"
 #include "core/subnet/guid2lid.h"
@@ -73,8 +74,11 @@ struct conf_names {
 
 /* How MADs leave: the local port, and how much is sent at once. */
 struct conf_transport {
-	const char *spec; /* with the port that `guid` names */
+	const char *spec; /* with the port that `guid` or `port` names, of several the first */
 	uint64_t guid;	  /* of the local port; 0: not said */
+	const char *ports_text;		    /* of `port`, as written */
+	const char *ports[LOCAL_PORTS_MAX]; /* [n_ports] specs, in order of preference */
+	unsigned n_ports;		    /* 1 or more */
 	int64_t timeout_ms, retries;
 	int64_t max_smps, max_smps_per_node;
 };

@@ -126,6 +126,31 @@ static const struct {
 	{ "guid = 0x2c9\ntransport = \"sim:a.net,local=b\"\n",
 	    "fmd.conf:1: guid: transport = sim:a.net,local=b names the port, too: say one of "
 	    "them" },
+	{ "port = 'mlx5_0:1,mlx5_1:2,mlx5_0:01'\n",
+	    "fmd.conf:1: port: mlx5_0:01 stands there twice: once is enough" },
+	{ "port = { mlx5_0:1, 0x2c9 }\n",
+	    "fmd.conf:1: port: \"0x2c9\" in a list of ports: each is an adapter and its port, as "
+	    "in mlx5_0:1" },
+	{ "port = 'mlx5_0,mlx5_0:2'\n",
+	    "fmd.conf:1: port: \"mlx5_0\" in a list of ports: each is an adapter and its port, as "
+	    "in mlx5_0:1" },
+	{ "\nport = 'mlx5_0:1,umad:mlx5_0:2'\n",
+	    "fmd.conf:2: port: \"umad:mlx5_0:2\" in a list of ports: each is an adapter and its "
+	    "port, "
+	    "as in mlx5_0:1" },
+	{ "port = 'a:1,a:255'\n",
+	    "fmd.conf:1: port: \"a:255\" in a list of ports: each is an adapter and its port, as "
+	    "in mlx5_0:1" },
+	{ "port = 'a:1,a:2,a:3,a:4,a:5,a:6,a:7,a:8,a:9'\n",
+	    "fmd.conf:1: port: a:9 is one too many: 8 ports at most" },
+	{ "port = mlx5_0:one\n",
+	    "fmd.conf:1: port: \"umad:mlx5_0:one\": behind umad stand the adapter and its port, as "
+	    "in "
+	    "umad:mlx5_0:1" },
+	{ "port = mlx5_0:1\ntransport = umad:mlx5_0\n",
+	    "fmd.conf:1: port: transport names the port, too: say one of them" },
+	{ "port = 'mlx5_0:1,mlx5_0:2'\nguid = 0x2c9\n",
+	    "fmd.conf:1: port: guid names the port, too: say one of them" },
 	{ "guid2mkey = absent\n", "fmd.conf:1: guid2mkey: absent: No such file or directory" },
 	{ "sm_sl = 16\n", "fmd.conf:1: sm_sl = 16 is outside 0..15" },
 	{ "sm_patience = 25h\n", "fmd.conf:1: sm_patience = 25h is outside 0..24h" },
@@ -347,6 +372,35 @@ START_TEST(port_by_guid)
 		c = load(NULL, 0);
 
 		ck_assert_str_eq(c->transport.spec, rows[i].transport);
+		conf_put(c);
+	}
+}
+END_TEST
+
+START_TEST(ports_in_order)
+{
+	static const struct {
+		const char *text;
+		unsigned n;
+		const char *port[3];
+	} rows[] = { { "", 1, { "umad" } }, { "port = ''\n", 1, { "umad" } },
+		{ "transport = umad:mlx5_0\n", 1, { "umad:mlx5_0" } },
+		{ "port = mlx5_0\n", 1, { "umad:mlx5_0" } },
+		{ "port = mlx5_0:2\n", 1, { "umad:mlx5_0:2" } },
+		{ "port = 0x2c9\n", 1, { "umad:0x2c9" } },
+		{ "port = 'mlx5_0:2,mlx5_0:1'\n", 2, { "umad:mlx5_0:2", "umad:mlx5_0:1" } },
+		{ "port = { mlx5_1:1, mlx5_0:1, mlx5_0:02 }\n", 3,
+		    { "umad:mlx5_1:1", "umad:mlx5_0:1", "umad:mlx5_0:2" } } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct conf *c;
+
+		folder_write(folder, "fmd.conf", rows[i].text);
+		c = load(NULL, 0);
+		ck_assert_uint_eq(c->transport.n_ports, rows[i].n);
+		ck_assert_str_eq(c->transport.spec, rows[i].port[0]);
+		for (unsigned k = 0; k < rows[i].n; k++)
+			ck_assert_str_eq(c->transport.ports[k], rows[i].port[k]);
 		conf_put(c);
 	}
 }
@@ -678,6 +732,7 @@ main(void)
 	tcase_add_test(tc, defaults);
 	tcase_add_test(tc, later_values_win);
 	tcase_add_test(tc, port_by_guid);
+	tcase_add_test(tc, ports_in_order);
 	tcase_add_test(tc, none_is_the_defaults);
 	tcase_add_test(tc, error_in_conf_d);
 	tcase_add_test(tc, error_on_command_line);
