@@ -470,8 +470,10 @@ daemon_close_publisher(struct daemon *d)
 	struct publisher *p = d->publisher;
 
 	dist_stop(d->dist);
+	d->dist = NULL;
 	if (p == NULL)
 		return;
+	d->publisher = NULL;
 	keep_last(p);
 	sa_view_put(p->shown);
 	sa_view_put(p->to_keep);

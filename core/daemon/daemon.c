@@ -79,6 +79,12 @@ fail(struct daemon *d, const struct fm_error *err)
 }
 
 static bool
+is_one_shot(const struct daemon *d)
+{
+	return d->cli->once || d->cli->dry_run;
+}
+
+static bool
 is_sweeping(const struct daemon *d)
 {
 	return sweeper_phase(d->sweeper) != PHASE_IDLE;
@@ -244,12 +250,6 @@ on_log_signal(evutil_socket_t fd, short what, void *arg)
 		log_err("daemon", "log_file: %s; the log goes on where it was", err.msg);
 }
 
-static bool
-is_one_shot(const struct daemon *d)
-{
-	return d->cli->once || d->cli->dry_run;
-}
-
 static void
 dump(struct daemon *d)
 {
@@ -388,6 +388,7 @@ open_store(struct daemon *d, struct fm_error *err)
 	return import_lids(d, err);
 }
 
+/* Transactions by the transport, and the SA. */
 static int
 open_fabric(struct daemon *d, struct fm_error *err)
 {
@@ -396,11 +397,8 @@ open_fabric(struct daemon *d, struct fm_error *err)
 		.window_max = (uint16_t)d->conf->transport.max_smps,
 		.per_node_max = (uint16_t)d->conf->transport.max_smps_per_node };
 	struct local_port local;
-	int rc = transport_open(d->transports, d->conf->transport.spec, &d->transport, err);
+	int rc = d->transport->ops->local_port(d->transport, &local, err);
 
-	if (rc != 0)
-		return rc;
-	rc = d->transport->ops->local_port(d->transport, &local, err);
 	if (rc != 0)
 		return rc;
 	ha_init(&d->ha, local.port_guid, (uint8_t)d->conf->sm.priority, d->conf->sm.key);
@@ -434,9 +432,6 @@ start_sweeper(struct daemon *d, struct fm_error *err)
 		.on_notice_arg = d };
 	struct sweep_settings set;
 
-	d->routed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (d->routed_fd < 0)
-		return fm_fail(err, FM_E_SYSTEM, "no eventfd: %s", strerror(errno));
 	if (plan_worker_new(&d->router, wake_loop, d, &d->worker, err) != 0)
 		return (int)err->kind;
 	parts.worker = d->worker;
@@ -451,12 +446,87 @@ start_sweeper(struct daemon *d, struct fm_error *err)
 }
 
 static int
-open_events(struct daemon *d, struct fm_error *err)
+watch_transport(struct daemon *d, struct fm_error *err)
 {
 	int fd = d->transport->ops->fd(d->transport);
 
-	if (fd >= 0)
+	if (fd >= 0) {
 		d->ev_fd = event_new(d->base, fd, EV_READ | EV_PERSIST, pump, d);
+		if (d->ev_fd == NULL)
+			return fm_fail(err, FM_E_RESOURCE, "out of memory for events");
+		event_add(d->ev_fd, NULL);
+	}
+	arm(d->ev_pump, 0);
+	return 0;
+}
+
+/* All that works on the port that the transport is open on, up to the first sweep. */
+static int
+open_port(struct daemon *d, struct fm_error *err)
+{
+	int rc = router_init(&d->router, (unsigned)d->conf->routing.workers, err);
+
+	if (rc != 0)
+		return rc;
+	d->router_ready = true;
+	if ((rc = open_fabric(d, err)) != 0 || (rc = start_sweeper(d, err)) != 0 ||
+	    (rc = watch_transport(d, err)) != 0 || is_one_shot(d))
+		return rc;
+	rc = service_watch(d->base, d->sa, &d->watch, err);
+	return rc != 0 ? rc : open_copying(d, err);
+}
+
+static void
+free_event(struct event *ev)
+{
+	if (ev != NULL)
+		event_free(ev);
+}
+
+/* What open_port() has opened, as far as it came, and the transport; the worker has stopped. */
+static void
+close_port(struct daemon *d)
+{
+	struct fm_error err = { 0 };
+
+	plan_worker_free(d->worker);
+	daemon_forget_foretold(d);
+	daemon_forget_reload(d);
+	sa_server_stop(d->sa);
+	copying_close(d->copying);
+	service_unwatch(d->watch);
+	early_free(d);
+	daemon_close_publisher(d);
+	daemon_close_registry(d);
+	if (d->transport != NULL && !d->cli->dry_run)
+		d->transport->ops->set_is_sm(d->transport, false, &err);
+	readback_free(d->readback);
+	if (d->txn != NULL)
+		txn_free(d->txn); /* its callbacks need the sweeper */
+	sweeper_free(d->sweeper);
+	free_event(d->ev_fd);
+	if (d->transport != NULL)
+		d->transport->ops->close(d->transport);
+	if (d->router_ready)
+		router_fini(&d->router);
+	d->router_ready = false;
+	d->worker = NULL;
+	d->sa = NULL;
+	d->copying = NULL;
+	d->watch = NULL;
+	d->readback = NULL;
+	d->txn = NULL;
+	d->sweeper = NULL;
+	d->ev_fd = NULL;
+	d->transport = NULL;
+}
+
+static int
+open_events(struct daemon *d, struct fm_error *err)
+{
+	d->routed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (d->routed_fd < 0)
+		return fm_fail(err, FM_E_SYSTEM, "no eventfd: %s", strerror(errno));
 	d->ev_pump = evtimer_new(d->base, pump, d);
 	d->ev_progress = evtimer_new(d->base, on_progress, d);
 	d->ev_minute = evtimer_new(d->base, on_minute, d);
@@ -465,17 +535,14 @@ open_events(struct daemon *d, struct fm_error *err)
 	d->ev_int = evsignal_new(d->base, SIGINT, on_stop_signal, d);
 	d->ev_hup = evsignal_new(d->base, SIGHUP, on_reload_signal, d);
 	d->ev_usr1 = evsignal_new(d->base, SIGUSR1, on_log_signal, d);
-	if ((fd >= 0 && d->ev_fd == NULL) || !d->ev_pump || !d->ev_progress || !d->ev_minute ||
-	    !d->ev_routed || !d->ev_term || !d->ev_int || !d->ev_hup || !d->ev_usr1)
+	if (!d->ev_pump || !d->ev_progress || !d->ev_minute || !d->ev_routed || !d->ev_term ||
+	    !d->ev_int || !d->ev_hup || !d->ev_usr1)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for events");
-	if (d->ev_fd != NULL)
-		event_add(d->ev_fd, NULL);
 	event_add(d->ev_routed, NULL);
 	event_add(d->ev_term, NULL);
 	event_add(d->ev_int, NULL);
 	event_add(d->ev_hup, NULL);
 	event_add(d->ev_usr1, NULL);
-	arm(d->ev_pump, 0);
 	arm(d->ev_minute, MINUTE_MS);
 	if (isatty(STDERR_FILENO))
 		arm(d->ev_progress, PROGRESS_MS);
@@ -508,19 +575,12 @@ daemon_init(struct daemon *d, const struct cli *cli, const struct transport_kind
 	if (cli->dump_dir != NULL && (rc = dump_open(cli->dump_dir, err)) != 0)
 		return rc;
 	/* the store first: a child reads it, and is forked before there are threads */
-	if ((rc = open_store(d, err)) != 0 ||
-	    (rc = router_init(&d->router, (unsigned)d->conf->routing.workers, err)) != 0)
+	if ((rc = open_store(d, err)) != 0 || (rc = open_events(d, err)) != 0 ||
+	    (rc = transport_open(d->transports, d->conf->transport.spec, &d->transport, err)) !=
+		0 ||
+	    (rc = open_port(d, err)) != 0)
 		return rc;
-	d->router_ready = true;
-	if ((rc = open_fabric(d, err)) != 0 || (rc = start_sweeper(d, err)) != 0 ||
-	    (rc = open_events(d, err)) != 0)
-		return rc;
-	if (is_one_shot(d))
-		return 0;
-	rc = service_watch(d->base, d->sa, &d->watch, err);
-	if (rc == 0)
-		rc = open_copying(d, err);
-	return rc != 0 ? rc : daemon_open_control(d, err);
+	return is_one_shot(d) ? 0 : daemon_open_control(d, err);
 }
 
 enum fmd_exit
@@ -529,13 +589,6 @@ daemon_run(struct daemon *d)
 	if (event_base_dispatch(d->base) < 0)
 		return FMD_EXIT_SYSTEM;
 	return d->exit_code;
-}
-
-static void
-free_event(struct event *ev)
-{
-	if (ev != NULL)
-		event_free(ev);
 }
 
 /* An engine in this process does not stop: what others rely on is put in order, what it works
@@ -563,36 +616,15 @@ leave_behind(struct daemon *d)
 void
 daemon_fini(struct daemon *d)
 {
-	struct fm_error err = { 0 };
-
 	if (!plan_worker_stop(d->worker, STOP_MS)) /* first: it works on what goes now */
 		leave_behind(d);
-	plan_worker_free(d->worker);
-	daemon_forget_foretold(d);
-	daemon_forget_reload(d);
 	ctl_close(d->ctl);
-	sa_server_stop(d->sa);
-	copying_close(d->copying);
-	service_unwatch(d->watch);
-	early_free(d);
-	daemon_close_publisher(d);
-	daemon_close_registry(d);
-	if (d->transport != NULL && !d->cli->dry_run)
-		d->transport->ops->set_is_sm(d->transport, false, &err);
-	readback_free(d->readback);
-	if (d->txn != NULL)
-		txn_free(d->txn); /* its callbacks need the sweeper */
-	sweeper_free(d->sweeper);
-	if (d->transport != NULL)
-		d->transport->ops->close(d->transport);
+	close_port(d);
 	isolated_fini(&d->isolated);
 	store_close(d->store);
-	if (d->router_ready)
-		router_fini(&d->router);
 	free_event(d->ev_routed);
 	if (d->routed_fd >= 0)
 		close(d->routed_fd);
-	free_event(d->ev_fd);
 	free_event(d->ev_pump);
 	free_event(d->ev_progress);
 	free_event(d->ev_minute);

@@ -429,6 +429,7 @@ daemon_close_registry(struct daemon *d)
 	if (d->store != NULL &&
 	    registry_save(r->registry, d->store, daemon_sa_clock_ms(d), wall_s(), &err) != 0)
 		log_err("sa", "%s", err.msg);
+	d->registered = NULL;
 	registry_free(r->registry);
 	fm_vec_fini(&r->queues.members);
 	fm_vec_fini(&r->queues.aliases);
