@@ -4,6 +4,7 @@
 #define CORE_ASK_PARTS_H
 
 #include "core/ha/ha.h"
+#include "core/mad/local_ports.h"
 #include "core/mad/transact.h"
 #include "core/route/worker.h"
 #include "core/store/store.h"
@@ -32,6 +33,8 @@ struct sweep_parts {
 	const struct region_set *regions; /* NULL: one region */
 	struct plan_worker *worker;	  /* NULL: plans are made while sweeper_step() waits */
 	const char *plan_path;		  /* where tables are kept over a restart, or NULL */
+	const struct local_ports *ports;  /* of this host; NULL: only that of the transport */
+	uint64_t n_sweeps;		  /* of the sweeper before it: numbers go on from there */
 	/* NULL, or told of traps that are to be passed on to subscribers (traps.h) */
 	void (*on_notice)(void *arg, const struct wire_notice *notice);
 	void *on_notice_arg;

@@ -448,7 +448,7 @@ daemon_open_sa(struct daemon *d, struct fm_error *err)
 		rc = open_dist(d, err);
 	if (rc == 0)
 		rc = sa_server_start(
-		    d->transport, d->conf->transport.spec, daemon_registry(d), &d->sa, err);
+		    d->transport, local_ports_spec(&d->ports), daemon_registry(d), &d->sa, err);
 	return rc != 0 ? rc : daemon_start_registry(d, err);
 }
 

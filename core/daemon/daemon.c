@@ -29,6 +29,7 @@
 
 #define PUMP_ROUNDS 256	 /* then other events get their turn */
 #define IDLE_TICK_MS 100 /* sim: its clock follows ours while idle; the SA is on this loop */
+#define PORTS_MS 1000	 /* our port has no link: between two looks at the others */
 #define PROGRESS_MS 1000
 #define MINUTE_MS 60000
 #define STOP_MS 1000 /* for engines to stop when fmd does */
@@ -128,6 +129,15 @@ poll_until(const struct daemon *d)
 	    : now_ns(d);
 }
 
+/* Our port has no link, and is not alone. */
+static void
+follow_link(struct daemon *d)
+{
+	if (d->ports.n > 1 && !is_one_shot(d) && daemon_waits_for_link(d) &&
+	    !evtimer_pending(d->ev_ports, NULL))
+		arm(d->ev_ports, 0);
+}
+
 static void
 pump(evutil_socket_t fd, short what, void *arg)
 {
@@ -155,6 +165,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 		early_follow(d);
 		daemon_follow_reload(d);
 		daemon_follow_handover(d);
+		follow_link(d);
 		if (d->sa != NULL)
 			sa_server_step(d->sa);
 		if (d->once_done && txn_outstanding(d->txn) == 0) {
@@ -280,8 +291,10 @@ on_sweep_done(void *arg, const struct sweep_report *r)
 	if (r->outcome == SWEEP_UP || r->outcome == SWEEP_STANDBY)
 		daemon_publish(d);
 	early_end(d, r->outcome);
-	if (r->outcome == SWEEP_UP)
+	if (r->outcome == SWEEP_UP) {
+		d->registered_is_lost = false;
 		dump(d);
+	}
 	if (is_one_shot(d)) {
 		d->once_done = true;
 		return;
@@ -380,7 +393,8 @@ open_store(struct daemon *d, struct fm_error *err)
 				 : store_open(d->conf->daemon.state_dir, &d->store, err);
 
 	snprintf(d->plan_path, sizeof(d->plan_path), "%s/tables", d->conf->daemon.state_dir);
-	d->store_is_new = rc == 0 && store_mark(d->store) == 0;
+	d->registered_is_lost =
+	    rc == 0 && (store_mark(d->store) == 0 || store_was_cut_off(d->store));
 	if (rc == 0)
 		rc = daemon_open_isolated(d, err);
 	if (rc != 0 || d->conf->addresses.guid2lid.path == NULL)
@@ -428,6 +442,8 @@ start_sweeper(struct daemon *d, struct fm_error *err)
 		.chain = &d->conf->routing.chain,
 		.regions = &d->conf->regions.set,
 		.plan_path = d->plan_path,
+		.ports = &d->ports,
+		.n_sweeps = d->n_sweeps,
 		.on_notice = daemon_on_notice,
 		.on_notice_arg = d };
 	struct sweep_settings set;
@@ -522,12 +538,104 @@ close_port(struct daemon *d)
 }
 
 static int
+open_first_port(struct daemon *d, struct fm_error *err)
+{
+	const struct conf_transport *t = &d->begun->transport;
+	int rc;
+
+	local_ports_init(&d->ports, d->transports, t->ports, t->n_ports);
+	rc = transport_open(d->transports, local_ports_spec(&d->ports), &d->transport, err);
+	return rc != 0 ? rc : open_port(d, err);
+}
+
+/* ------------------------------------------------------------- another port
+ *
+ * Our port has lost its link, and another one of `port` has one.  All that works on a port is taken
+ * down and opened on the other one, as with a start of fmd: what outlives a process, in the store
+ * and the files beside it, is all that is to be kept, and nothing else has to know of two ports.
+ * The loop, the control socket, events, the store and the configuration with its engines stay. */
+
+/* A trial, a handover: what is begun at one port ends with it. */
+static void
+end_what_is_open(struct daemon *d)
+{
+	struct fm_error err;
+
+	if (daemon_reload_outcome(d, daemon_reload_number(d), NULL, &err) == RELOAD_TRIED) {
+		events_add(d->events, FM_LOG_WARN, "daemon", NULL,
+		    "the new configuration is not taken, as our port has changed: reload again");
+		service_tell("READY=1");
+	}
+	if (d->order_is_open)
+		events_add(d->events, FM_LOG_WARN, "ha", NULL,
+		    "fmctl handover has failed: our port has lost its link");
+	d->order_is_open = false;
+	daemon_forget_seen(d);
+	d->n_sweeps = sweeper_report(d->sweeper)->number;
+}
+
+static void
+go_on_by(struct daemon *d, unsigned i)
+{
+	const char *was = local_ports_name(&d->ports, d->ports.used);
+	struct transport *next;
+	struct fm_error err = { 0 };
+
+	if (transport_open(d->transports, d->ports.port[i].spec, &next, &err) != 0) {
+		local_ports_refuse(&d->ports, i, &err);
+		return;
+	}
+	if (!plan_worker_stop(d->worker, STOP_MS)) {
+		next->ops->close(next);
+		fm_fail(&err, FM_E_SYSTEM, "an engine does not stop: fmd cannot go on by %s",
+		    local_ports_name(&d->ports, i));
+		fail(d, &err);
+		return;
+	}
+	end_what_is_open(d);
+	close_port(d);
+	d->transport = next;
+	d->ports.used = i;
+	if (open_port(d, &err) != 0) {
+		fail(d, &err);
+		return;
+	}
+	events_add(d->events, FM_LOG_WARN, "ha", NULL, "%s has no link: fmd goes on by %s", was,
+	    local_ports_name(&d->ports, i));
+}
+
+/* Has it a LID of ours?  A store that has never seen a subnet knows nobody, and all may be ours. */
+static bool
+knows_port(void *arg, uint64_t guid)
+{
+	const struct daemon *d = arg;
+
+	return store_n_lids(d->store) == 0 || store_lid(d->store, guid) != 0;
+}
+
+static void
+on_no_link(evutil_socket_t fd, short what, void *arg)
+{
+	struct daemon *d = arg;
+	uint64_t m_key = store_m_key(d->store);
+	unsigned i;
+
+	if (!daemon_waits_for_link(d))
+		return;
+	arm(d->ev_ports, PORTS_MS);
+	i = local_ports_next(&d->ports, m_key != 0 ? m_key : d->conf->m_key.key, knows_port, d);
+	if (i < d->ports.n)
+		go_on_by(d, i);
+}
+
+static int
 open_events(struct daemon *d, struct fm_error *err)
 {
 	d->routed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (d->routed_fd < 0)
 		return fm_fail(err, FM_E_SYSTEM, "no eventfd: %s", strerror(errno));
 	d->ev_pump = evtimer_new(d->base, pump, d);
+	d->ev_ports = evtimer_new(d->base, on_no_link, d);
 	d->ev_progress = evtimer_new(d->base, on_progress, d);
 	d->ev_minute = evtimer_new(d->base, on_minute, d);
 	d->ev_routed = event_new(d->base, d->routed_fd, EV_READ | EV_PERSIST, on_routed, d);
@@ -535,8 +643,8 @@ open_events(struct daemon *d, struct fm_error *err)
 	d->ev_int = evsignal_new(d->base, SIGINT, on_stop_signal, d);
 	d->ev_hup = evsignal_new(d->base, SIGHUP, on_reload_signal, d);
 	d->ev_usr1 = evsignal_new(d->base, SIGUSR1, on_log_signal, d);
-	if (!d->ev_pump || !d->ev_progress || !d->ev_minute || !d->ev_routed || !d->ev_term ||
-	    !d->ev_int || !d->ev_hup || !d->ev_usr1)
+	if (!d->ev_pump || !d->ev_ports || !d->ev_progress || !d->ev_minute || !d->ev_routed ||
+	    !d->ev_term || !d->ev_int || !d->ev_hup || !d->ev_usr1)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for events");
 	event_add(d->ev_routed, NULL);
 	event_add(d->ev_term, NULL);
@@ -576,9 +684,7 @@ daemon_init(struct daemon *d, const struct cli *cli, const struct transport_kind
 		return rc;
 	/* the store first: a child reads it, and is forked before there are threads */
 	if ((rc = open_store(d, err)) != 0 || (rc = open_events(d, err)) != 0 ||
-	    (rc = transport_open(d->transports, d->conf->transport.spec, &d->transport, err)) !=
-		0 ||
-	    (rc = open_port(d, err)) != 0)
+	    (rc = open_first_port(d, err)) != 0)
 		return rc;
 	return is_one_shot(d) ? 0 : daemon_open_control(d, err);
 }
@@ -626,6 +732,7 @@ daemon_fini(struct daemon *d)
 	if (d->routed_fd >= 0)
 		close(d->routed_fd);
 	free_event(d->ev_pump);
+	free_event(d->ev_ports);
 	free_event(d->ev_progress);
 	free_event(d->ev_minute);
 	free_event(d->ev_term);

@@ -17,6 +17,7 @@
 #include "core/conf/cli.h"
 #include "core/ctl/events.h"
 #include "core/inventory/isolated.h"
+#include "core/mad/local_ports.h"
 #include "core/program/program.h"
 #include "core/sms/sms.h"
 #include "core/sweep/sweep.h"
@@ -29,13 +30,16 @@ struct daemon {
 	struct event_base *base;
 	struct event *ev_fd, *ev_pump, *ev_progress, *ev_minute, *ev_term, *ev_int, *ev_hup,
 	    *ev_usr1, *ev_routed;
-	int routed_fd; /* eventfd: the worker has a plan */
+	int routed_fd;		  /* eventfd: the worker has a plan */
+	struct local_ports ports; /* of `begun` */
+	struct event *ev_ports;	  /* our port has no link: has another one? */
 	struct transport *transport;
 	struct txn_engine *txn;
 	struct sweeper *sweeper;
 	struct store *store;
-	bool store_is_new;    /* it has never seen a subnet up */
-	char plan_path[4096]; /* tables kept over a restart */
+	bool registered_is_lost; /* what hosts have registered, till they have been asked again */
+	uint64_t n_sweeps;	 /* at the ports before */
+	char plan_path[4096];	 /* tables kept over a restart */
 	char isolated_path[4096];
 	struct isolated isolated; /* cables out of routing: fmctl isolate */
 	struct foretelling
@@ -114,7 +118,7 @@ void daemon_forget_reload(struct daemon *d); /* when the worker has been freed *
 static inline void
 daemon_nodes_path(const struct daemon *d, char *path, size_t size)
 {
-	snprintf(path, size, "%s/nodes", d->conf->daemon.state_dir);
+	snprintf(path, size, "%s/nodes", d->begun->daemon.state_dir);
 }
 
 /* Let the loop look at its work soon. */

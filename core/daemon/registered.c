@@ -44,6 +44,7 @@ struct queues {
 struct registered {
 	struct registry *registry;
 	bool no_multicast;    /* as it was when fmd started */
+	bool is_lost;	      /* what was registered before */
 	pthread_mutex_t lock; /* of the queues */
 	struct queues queues;
 };
@@ -91,6 +92,7 @@ daemon_open_registry(struct daemon *d, struct fm_error *err)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for what hosts register");
 	d->registered = r;
 	r->no_multicast = d->conf->registry.disable_multicast;
+	r->is_lost = d->registered_is_lost;
 	settings_of(d, &set);
 	r->registry = registry_new(&set);
 	if (r->registry == NULL) {
@@ -228,7 +230,7 @@ start(void *arg, struct sa *sa)
 	if (d->store != NULL &&
 	    registry_load(r, d->store, daemon_sa_clock_ms(d), wall_s(), &err) != 0)
 		log_warn("sa", "what hosts had registered is lost: %s", err.msg);
-	if (d->store == NULL || d->store_is_new || store_was_cut_off(d->store) || registry_lacks(r))
+	if (d->store == NULL || d->registered->is_lost || registry_lacks(r))
 		on_lost(d, 0);
 	sa_on_lost(sa, on_lost, d);
 	if (d->store != NULL && !sa_keep(sa, d->store, wall_s, d->transport->ops->has_agents))

@@ -78,6 +78,19 @@ our_lid(const struct sweeper *s)
 	return inv_node(&s->inv, s->inv.local)->ports[s->inv.local_port].lid;
 }
 
+/* Is it the LID of a port of this host that we may have ruled by before? */
+static bool
+is_of_our_ports(const struct sweeper *s, uint16_t sm_lid)
+{
+	const struct local_ports *p = s->p.ports;
+
+	for (unsigned i = 0; p != NULL && s->p.store != NULL && i < p->n; i++)
+		if (p->port[i].is.port_guid != 0 &&
+		    store_lid(s->p.store, p->port[i].is.port_guid) == sm_lid)
+			return true;
+	return false;
+}
+
 void
 sweeper_lost(struct sweeper *s, uint64_t port)
 {
@@ -134,7 +147,8 @@ wanted_port(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_in
 		.arm = usable && links_takes(s, n, port),
 		.insist = s->links->settings_changed,
 		.lost = has_lost(s, p),
-		.registered = s->links->before_us == BEFORE_US_KNOWN };
+		.registered = s->links->before_us == BEFORE_US_KNOWN ||
+		    is_of_our_ports(s, p->info.master_sm_lid) };
 
 	if (usable) {
 		c.peer_node = inv_node(&s->inv, p->peer);

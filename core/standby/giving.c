@@ -570,7 +570,8 @@ giving_close(struct copying *c)
 {
 	for (unsigned i = 0; i < STANDBYS_MAX; i++)
 		if (c->g.standby[i].io != NULL)
-			drop_standby(&c->g.standby[i], true, "fmd stops");
+			drop_standby(
+			    &c->g.standby[i], true, "fmd stops, or goes over to another port");
 	if (c->g.listener != NULL) {
 		evconnlistener_free(c->g.listener);
 		unlink(c->g.socket);

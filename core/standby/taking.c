@@ -309,7 +309,7 @@ void
 taking_close(struct copying *c)
 {
 	if (c->t.io != NULL) {
-		standby_say_bye(c->t.io, "fmd stops");
+		standby_say_bye(c->t.io, "fmd stops, or goes over to another port");
 		bufferevent_free(c->t.io);
 	}
 	mirror_free(c->t.mirror);

@@ -69,6 +69,7 @@ sweeper_new(
 		return NULL;
 	}
 	s->p = *parts;
+	s->report.number = parts->n_sweeps;
 	s->set = *settings;
 	s->inv.names = settings->names;
 	s->local = local;
