@@ -116,6 +116,19 @@ show_other_sms(const json_t *sms, FILE *out)
 	}
 }
 
+/* Of this host, where there are several. */
+static void
+show_ports(const json_t *ports, FILE *out)
+{
+	for (size_t i = 0; i < json_array_size(ports); i++) {
+		const json_t *p = json_array_get(ports, i);
+
+		fprintf(out, "local port  %s, %s%s\n", fmctl_string(p, "port"),
+		    fmctl_string(p, "link"),
+		    json_is_true(json_object_get(p, "in_use")) ? ", in use" : "");
+	}
+}
+
 void
 fmctl_show_status(const struct ask *a, const json_t *s, FILE *out)
 {
@@ -124,6 +137,7 @@ fmctl_show_status(const struct ask *a, const json_t *s, FILE *out)
 		return;
 	}
 	show_state(s, out);
+	show_ports(json_object_get(s, "ports"), out);
 	show_sweep(s, out);
 	show_as_read(json_object_get(s, "as_read"), out);
 	if (json_is_object(json_object_get(s, "sa")))

@@ -209,16 +209,38 @@ audit_json(const struct daemon *d)
 	    "now", turn_json(&r.now), "last", turn_json(&r.last));
 }
 
+/* Those that fmd may work on, as they are now. */
+static json_t *
+ports_json(struct daemon *d)
+{
+	static const char *const states[] = { "absent", "no link", "INIT", "ARMED", "ACTIVE" };
+	json_t *list = json_array();
+
+	local_ports_look(&d->ports);
+	for (unsigned i = 0; i < d->ports.n; i++) {
+		const struct local_port *is = &d->ports.port[i].is;
+		char guid[24];
+
+		snprintf(guid, sizeof(guid), "0x%016" PRIx64, is->port_guid);
+		json_array_append_new(list,
+		    json_pack("{s:o, s:s, s:s, s:b}", "port",
+			json_text(local_ports_name(&d->ports, i)), "port_guid", guid, "link",
+			is->state < 5 ? states[is->state] : "unknown", "in_use",
+			(int)(i == d->ports.used)));
+	}
+	return list;
+}
+
 static int
 run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
-	const struct daemon *d = arg;
+	struct daemon *d = arg;
 	json_t *last = d->summary != NULL ? json_incref(d->summary) : json_null();
 	const struct plan *p = sweeper_plan(d->sweeper);
 	json_t *status = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "sm_state",
 	    ha_state_name(d->ha.state), "subnet_up", sweeper_is_up(d->sweeper), "phase",
 	    sweep_phase_names[sweeper_phase(d->sweeper)], "transport",
-	    json_text(d->conf->transport.spec), "other_sm",
+	    json_text(local_ports_spec(&d->ports)), "other_sm",
 	    json_text(sweeper_report(d->sweeper)->other), "waiting",
 	    json_text(p != NULL ? p->change.waiting : ""), "store", store_json(d), "troubles",
 	    (int)sweeper_report(d->sweeper)->n_troubles, "as_read", as_read_json(d), "sweep", last);
@@ -229,6 +251,8 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 		    status, "waits_for_link", json_boolean(daemon_waits_for_link(d)));
 		json_object_set_new(status, "unfinished", daemon_unfinished_json(d));
 		json_object_set_new(status, "audit", audit_json(d));
+		if (d->ports.n > 1)
+			json_object_set_new(status, "ports", ports_json(d));
 		json_object_set_new(
 		    status, "isolated", json_integer((json_int_t)d->isolated.items.n));
 	}
