@@ -540,6 +540,7 @@ SCRIPT_TESTS = \
 	tests/integration/isolate.sh \
 	tests/integration/fmsim_busiest.sh \
 	tests/integration/fmsim_guid.sh \
+	tests/integration/fmsim_second_port.sh \
 	tests/integration/fmsim_keys.sh \
 	tests/integration/fmsim_partitions.sh \
 	tests/integration/fmsim_paths.sh \
