@@ -29,6 +29,7 @@ static const char usage[] =
     "  --config=FILE        configuration (" SYSCONF_DIR "/fmd/fmd.conf), or OpenSM's\n"
     "                       opensm.conf as it is; none = defaults\n"
     "  --transport=T        umad[:CA[:PORT]] or sim:FABRIC\n"
+    "  --port=LIST          local ports, first that has a link: mlx5_0:1,mlx5_0:2\n"
     "  --plugin-dir=DIR     where engines are; may be given several times\n"
     "  --engine-isolation=W which engines run in a process of their own: foreign, all, none,\n"
     "                       without-landlock\n"
@@ -54,6 +55,7 @@ enum {
 	OPT_ENGINE = 256,
 	OPT_CONFIG,
 	OPT_TRANSPORT,
+	OPT_PORT,
 	OPT_PLUGIN_DIR,
 	OPT_ISOLATION,
 	OPT_STATE_DIR,
@@ -77,6 +79,7 @@ enum {
 static const struct option own_options[] = { { "engine", required_argument, NULL, OPT_ENGINE },
 	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ "transport", required_argument, NULL, OPT_TRANSPORT },
+	{ "port", required_argument, NULL, OPT_PORT },
 	{ "plugin-dir", required_argument, NULL, OPT_PLUGIN_DIR },
 	{ "engine-isolation", required_argument, NULL, OPT_ISOLATION },
 	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
@@ -292,6 +295,8 @@ take_cli_option(struct collect *c, int option, const char *value)
 		return 0;
 	case OPT_TRANSPORT:
 		return override_one(c, "transport", value);
+	case OPT_PORT:
+		return override_one(c, "port", value);
 	case OPT_ISOLATION:
 		return override_one(c, "engine_isolation", value);
 	case OPT_STATE_DIR:

@@ -38,8 +38,8 @@ log_level = debug
 debug = 'ha,sweep,ports'
 END
 }
-start_sm() { # NAME NODE WORDS
-	exec_on_fmsim "$2" "$build/fmd" --config="$dir/$1.conf" --state-dir="$dir/$1.state" >"$dir/$1.out" 2>&1 &
+start_sm() { # NAME NODE WORDS [OPTION]
+	exec_on_fmsim "$2" "$build/fmd" --config="$dir/$1.conf" --state-dir="$dir/$1.state" ${4:+"$4"} >"$dir/$1.out" 2>&1 &
 	eval "$1=$!"
 	await "$dir/$1.out" "$3"
 }
@@ -89,7 +89,7 @@ is_sm() { # PORT: by the IsSM bit
 	[ $((mask & 2)) != 0 ]
 }
 status() {
-	"$build/fmctl" --socket="$dir/first.control" status "$@"
+	"$build/fmctl" --socket="$dir/first.control" status
 }
 in_use() { # PORT
 	status | grep -q "^local port  fmsim0:$1, .*, in use$"
@@ -118,13 +118,13 @@ goes_on_by() { # PORT
 	echo "ok: it goes on by port $1"
 }
 
+list=fmsim0:1,fmsim0:3,fmsim0:2
 conf first
-echo "port = 'fmsim0:1,fmsim0:3,fmsim0:2'" >>"$dir/first.conf"
 echo "sm_priority = 2" >>"$dir/first.conf"
 do_it unlink 'host-1-1[1]'
 do_it unlink 'host-1-1[2]'
 do_it unlink 'host-1-1[3]'
-start_sm first host-1-1 "our port has no link; waiting for one"
+start_sm first host-1-1 "our port has no link; waiting for one" --port=$list
 do_it relink 'host-1-1[2]'
 await "$dir/first.out" "fmsim0:1 has no link: fmd goes on by fmsim0:2"
 await "$dir/first.out" "SUBNET UP"
@@ -133,6 +133,7 @@ do_it relink 'host-1-1[1]'
 do_it relink 'host-1-1[3]'
 kill "$first"
 wait "$first" 2>/dev/null
+echo "port = '$list'" >>"$dir/first.conf"
 start_sm first host-1-1 "SUBNET UP"
 in_use 1 || fail "the first port with a link is not taken: $(status)"
 grep "is set for ClientReregister" "$dir/first.out" && fail "a start at another port asks hosts to register again"
