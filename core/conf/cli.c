@@ -279,30 +279,42 @@ take_opensm(struct collect *c, const struct opensm_option *o, const char *value)
 	return 0;
 }
 
+/* That an option sets, whose value is a key's; or NULL. */
+static const char *
+key_of(int option)
+{
+	switch (option) {
+	case OPT_TRANSPORT:
+		return "transport";
+	case OPT_PORT:
+		return "port";
+	case OPT_ISOLATION:
+		return "engine_isolation";
+	case OPT_STATE_DIR:
+		return "state_dir";
+	case OPT_NAMES:
+		return "node_name_map";
+	default:
+		return NULL;
+	}
+}
+
 static int
 take_cli_option(struct collect *c, int option, const char *value)
 {
+	const char *key = key_of(option);
 	struct cli *cli = c->cli;
 
 	if (option >= OPT_OPENSM)
 		return take_opensm(c, opensm_option((size_t)(option - OPT_OPENSM)), value);
-
+	if (key != NULL)
+		return override_one(c, key, value);
 	switch (option) {
 	case OPT_ENGINE:
 		return override_chain(c, value);
 	case OPT_CONFIG:
 		cli->source.path = value;
 		return 0;
-	case OPT_TRANSPORT:
-		return override_one(c, "transport", value);
-	case OPT_PORT:
-		return override_one(c, "port", value);
-	case OPT_ISOLATION:
-		return override_one(c, "engine_isolation", value);
-	case OPT_STATE_DIR:
-		return override_one(c, "state_dir", value);
-	case OPT_NAMES:
-		return override_one(c, "node_name_map", value);
 	case OPT_PLUGIN_DIR:
 		c->dirs[c->n_dirs++] = value;
 		return 0;

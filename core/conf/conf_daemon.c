@@ -265,7 +265,8 @@ check_dump_files_dir(const struct conf_daemon *d, struct fm_error *err)
 	return check_folder_of(dir, err);
 }
 
-/* Are the adapter and the port there?  Where the host has no adapter it cannot be told. */
+/* Are the adapter and the port there?  Where the host has no adapter it cannot be told, of this
+ * port or of any: FM_E_SYSTEM. */
 static int
 check_port(const char *spec, struct fm_error *err)
 {
@@ -277,7 +278,7 @@ check_port(const char *spec, struct fm_error *err)
 		return 0;
 	if ((rc = umad_check_spec(spec, &is_told, err)) != 0 || is_told)
 		return rc;
-	return fm_fail(err, FM_E_CONFIG,
+	return fm_fail(err, FM_E_SYSTEM,
 	    "this host has no InfiniBand adapter: whether it is right is not known");
 #else
 	return 0;
@@ -300,9 +301,12 @@ conf_warn_of_host(const struct conf *conf)
 	const struct conf_transport *t = &conf->transport;
 	const char *key = t->guid != 0 ? "guid" : *t->ports_text != '\0' ? "port" : "transport";
 	struct fm_error err;
+	int rc = 0;
 
-	for (unsigned i = 0; i < t->n_ports; i++)
-		warn_key(conf, key, check_port(t->ports[i], &err), &err);
+	for (unsigned i = 0; i < t->n_ports && rc != FM_E_SYSTEM; i++) {
+		rc = check_port(t->ports[i], &err);
+		warn_key(conf, key, rc, &err);
+	}
 	warn_key(conf, "log_file", check_log_file(&conf->log, &err), &err);
 	warn_key(conf, "dump_files_dir", check_dump_files_dir(&conf->daemon, &err), &err);
 }
