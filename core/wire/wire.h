@@ -53,6 +53,7 @@ enum wire_attr {
 /* MAD status, IBA 13.4.7 */
 enum wire_status {
 	WIRE_STATUS_BUSY = 0x0001,
+	WIRE_STATUS_REDIRECT = 0x0002, /* ask whom ClassPortInfo names */
 	WIRE_STATUS_BAD_CLASS_VERSION = 1 << 2,
 	WIRE_STATUS_BAD_METHOD = 2 << 2,
 	WIRE_STATUS_BAD_METHOD_ATTR = 3 << 2,

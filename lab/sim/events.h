@@ -24,7 +24,8 @@ enum sim_event_kind {
 	EVENT_RELINK,	 /* port */
 	EVENT_POWER_ON,	 /* node */
 	EVENT_TRAP,	 /* node * SIM_TRAP_SLOTS + slot */
-	EVENT_ACTION	 /* index of a script's action */
+	EVENT_ACTION,	 /* index of a script's action */
+	EVENT_FLOWS	 /* 0 */
 };
 
 struct sim_event {

@@ -34,6 +34,7 @@
 #define SIM_LID_HOPS_MAX 64 /* a longer LID-routed walk is a loop */
 #define SIM_DR_HOPS_MAX 63
 #define SIM_DETAILS_BYTES 54 /* DataDetails of a notice */
+#define SIM_LANES 12	     /* of a port, at most */
 
 /* Tables of a port that are seldom written; made at the first Set. */
 struct sim_port_tables {
@@ -104,6 +105,15 @@ enum sim_counter {
 	COUNT_UNICAST_RCV,
 	COUNT_MULTICAST_XMIT,
 	COUNT_MULTICAST_RCV,
+	COUNT_QP1_DROPPED,
+	COUNT_SYNC_HEADER, /* from here on of PortExtendedSpeedsCounters */
+	COUNT_UNKNOWN_BLOCK,
+	COUNT_LANE_ERRORS, /* the first of SIM_LANES, as the next two */
+	COUNT_FEC_CORRECTED = COUNT_LANE_ERRORS + SIM_LANES,
+	COUNT_FEC_UNCORRECTED = COUNT_FEC_CORRECTED + SIM_LANES,
+	COUNT_PORT_FEC_CORRECTED = COUNT_FEC_UNCORRECTED + SIM_LANES,
+	COUNT_PORT_FEC_UNCORRECTED,
+	COUNT_PORT_FEC_SYMBOLS,
 	SIM_COUNTERS
 };
 
@@ -128,6 +138,7 @@ struct sim_node {
 	struct sim_trap traps[SIM_TRAP_SLOTS];
 	uint8_t (*details)[SIM_DETAILS_BYTES]; /* [SIM_TRAP_SLOTS], NULL = none yet */
 	uint16_t local_changes;		       /* flags of trap 144 */
+	struct sim_pma *pma;		       /* NULL = as most (pma.h) */
 } __attribute__((aligned(64)));
 
 /* Ports differ in what Set may write. */
@@ -229,7 +240,7 @@ void notice_switch_p_key(struct sim_fabric *f, struct sim_place at, const struct
 void notice_port(struct sim_fabric *f, struct sim_place at, enum sim_trap_slot slot);
 void notice_system_guid(struct sim_fabric *f, uint32_t node, uint64_t guid);
 
-/* ---- partitions (pkey.c) */
+/* ---- partitions (walk.c) */
 uint16_t port_pkey(const struct sim_fabric *f, uint32_t port, unsigned index); /* 0 = none */
 /* Where in the port's table is what lets a packet with this P_Key pass?  -1: not. */
 int port_find_pkey(const struct sim_fabric *f, uint32_t port, uint16_t pkey);
@@ -248,6 +259,13 @@ struct sim_way {
 	bool is_multicast;
 	bool bad_pkey; /* lost: a switch has dropped it here for its P_Key */
 	uint16_t mtu;  /* payload of its packets, against NeighborMTU; 0 = fits anywhere */
+	uint32_t
+	    *out; /* [SIM_LID_HOPS_MAX] ports that it leaves by, one per link; NULL: not kept */
+	/* Lost: the port and the counter that a packet dropped there is counted by. */
+	struct {
+		uint32_t port; /* SIM_NONE: none is */
+		enum sim_counter counter;
+	} dropped;
 };
 /* Follow the LFTs from a place to whoever has the LID; min_state: what links must
  * be in (VL15 passes in INIT, data in ACTIVE only). */

@@ -20,6 +20,10 @@
  *	at 6s    trap     S1[3] 129        129, 130, 131, 145 (a new system GUID)
  *	at 7s    traffic  H1 H4 1000000    bytes along the LFTs, for the counters
  *	at 8s    rate     S1[3] 1xSDR      the link comes up anew, and no better than this
+ *	at 9s    count    S1[3] PortXmitDiscards +5      a counter: 5 more; 5: that
+ *	at 9s    count    S1 all 0         all ports: as if somebody had cleared them
+ *	at 9s    flow     H1 H4 2G         bytes a second from now on (flow.c); 0: no more
+ *	at 9s    pma      S1 narrow delay 5ms    how its agent of counters is; plain: as most
  *
  * Times count from the start of the simulation; nodes are named by the file's
  * names or by GUID, in quotes where they hold blanks, brackets or "#".
@@ -34,16 +38,23 @@
 #include "lab/sim/net.h"
 #include "lab/sim/spec.h"
 #include "lib/error.h"
+#include "lib/log.h"
 
 #define FLAP_NS INT64_C(1000000)
 #define REBOOT_NS INT64_C(100000000)
-#define MAX_WORDS 8
+#define MAX_WORDS 16
+#define FLOW_MOST UINT64_C(1000000000000)
+#define TICK_NS_MOST 1000000000
+#define PMA_TRAITS \
+	"plain|narrow|noietf|errors64|nowait|nofec|rsfec|silent|delay TIME|tick TIME|redirect " \
+	"NODE"
 
 static const struct verb {
 	const char *name;
 	enum sim_action_kind kind;
 	/* operands: n node, p port, q either, P another port, N another node,
-	 * t text, s share, u number, r width and speed */
+	 * t text, s share, u number, r width and speed, c counter, a number or +number,
+	 * b bytes a second, T traits of a PMA */
 	const char *operands;
 	int64_t for_ns; /* by default; 0 = the verb has no "for" */
 	const char *right;
@@ -68,6 +79,9 @@ static const struct verb {
 	{ "trap", ACTION_TRAP, "qu", 0, "trap NODE[PORT] 129|130|131|145" },
 	{ "traffic", ACTION_TRAFFIC, "nNu", 0, "traffic NODE NODE BYTES" },
 	{ "rate", ACTION_RATE, "pr", FLAP_NS, "rate NODE[PORT] 4xEDR [for TIME]" },
+	{ "count", ACTION_COUNT, "qca", 0, "count NODE[PORT] COUNTER|all NUMBER|+NUMBER" },
+	{ "flow", ACTION_FLOW, "nNb", 0, "flow NODE NODE BYTES[k|M|G] (a second; 0 ends it)" },
+	{ "pma", ACTION_PMA, "nT", 0, "pma NODE " PMA_TRAITS },
 };
 #define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
 #define TRAFFIC_MTU 256
@@ -169,6 +183,66 @@ carry(struct sim *s, const struct sim_action *a)
 	    s, home(s, a->at), place_lid(&s->fabric, home(s, a->other)), a->value, TRAFFIC_MTU);
 }
 
+static void
+set_counter(uint64_t *counters, const struct sim_action *a)
+{
+	for (unsigned i = 0; i < SIM_COUNTERS; i++) {
+		if (a->counter != i && a->counter != SIM_COUNTERS)
+			continue;
+		counters[i] = a->adds ? counters[i] : 0;
+		pma_add(&counters[i], a->value);
+	}
+}
+
+/* Of a port, or of all of a node. */
+static void
+set_counters(struct sim *s, const struct sim_action *a)
+{
+	const struct sim_node *n = &s->fabric.nodes[a->at.node];
+
+	for (unsigned p = 0; p <= n->n_ports; p++)
+		if (!a->has_port || a->at.port == p)
+			set_counter(s->fabric.counters[n->first_port + p], a);
+}
+
+static void
+set_flow(struct sim *s, const struct sim_action *a)
+{
+	struct fm_error err;
+
+	if (flow_set(s, a->at.node, a->other.node, a->value, &err) != 0)
+		log_err("sim", "%s", err.msg);
+}
+
+static void
+set_guid(struct sim *s, const struct sim_action *a)
+{
+	if (a->has_port)
+		sim_set_port_guid(s, a->at.node, a->at.port, a->value);
+	else
+		sim_set_guid(s, a->at.node, a->value);
+}
+
+static void
+set_lid(struct sim *s, const struct sim_action *a)
+{
+	sim_set_lid(
+	    s, a->at.node, a->has_port ? a->at.port : home(s, a->at).port, (uint16_t)a->value);
+}
+
+/* Counters, what fills them, and who tells of them: up to now all is as it was. */
+static void
+do_counters(struct sim *s, const struct sim_action *a)
+{
+	flows_count(s);
+	if (a->kind == ACTION_COUNT)
+		set_counters(s, a);
+	else if (a->kind == ACTION_FLOW)
+		set_flow(s, a);
+	else
+		*s->fabric.nodes[a->at.node].pma = a->pma;
+}
+
 void
 action_do(struct sim *s, const struct sim_action *a)
 {
@@ -200,26 +274,21 @@ action_do(struct sim *s, const struct sim_action *a)
 		sim_set_loss(s, a->loss);
 		break;
 	case ACTION_CLEAR:
-		fabric_cable(&s->fabric, index_of(s, a->at), SIM_NONE);
-		break;
 	case ACTION_LINK:
-		fabric_cable(&s->fabric, index_of(s, a->at), index_of(s, a->other));
+		fabric_cable(&s->fabric, index_of(s, a->at),
+		    a->kind == ACTION_LINK ? index_of(s, a->other) : SIM_NONE);
 		break;
 	case ACTION_ERROR:
 		set_errors(s, a);
 		break;
 	case ACTION_GUID:
-		if (a->has_port)
-			sim_set_port_guid(s, a->at.node, a->at.port, a->value);
-		else
-			sim_set_guid(s, a->at.node, a->value);
+		set_guid(s, a);
 		break;
 	case ACTION_PORTS:
 		sim_claim_ports(s, a->at.node, (uint8_t)a->value);
 		break;
 	case ACTION_LID:
-		sim_set_lid(s, a->at.node, a->has_port ? a->at.port : home(s, a->at).port,
-		    (uint16_t)a->value);
+		set_lid(s, a);
 		break;
 	case ACTION_TRAP:
 		raise_trap(s, a);
@@ -230,6 +299,11 @@ action_do(struct sim *s, const struct sim_action *a)
 	case ACTION_RATE:
 		fabric_set_rate(&s->fabric, index_of(s, a->at), a->rate);
 		sim_flap(s, a->at.node, a->at.port, a->for_ns);
+		break;
+	case ACTION_COUNT:
+	case ACTION_FLOW:
+	case ACTION_PMA:
+		do_counters(s, a);
 		break;
 	}
 }
@@ -371,6 +445,165 @@ read_rate(
 	return 0;
 }
 
+static int
+read_counter(
+    struct line *l, const struct verb *v, unsigned *i, struct sim_action *a, struct fm_error *err)
+{
+	unsigned counter = *i < l->n ? pma_find_counter(l->word[*i]) : SIM_COUNTERS;
+
+	if (*i >= l->n)
+		return bad(l, "the counter is missing", v->right, err);
+	if (counter == SIM_COUNTERS && strcasecmp(l->word[*i], "all") != 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s:%u: \"%s\" is no counter; they are called as in perfquery and perfquery "
+		    "-x, "
+		    "-T: PortXmitWait, FECCorrectableBlockCtrLane0",
+		    l->file, l->number, l->word[*i]);
+	a->counter = (uint8_t)counter;
+	(*i)++;
+	return 0;
+}
+
+/* "5", "+5". */
+static int
+read_amount(
+    struct line *l, const struct verb *v, unsigned *i, struct sim_action *a, struct fm_error *err)
+{
+	const char *text = *i < l->n ? l->word[(*i)++] : "";
+
+	a->adds = text[0] == '+';
+	if (!read_number(text + a->adds, UINT64_MAX, &a->value) || text[a->adds] == '+')
+		return bad(l, "the number is missing or none", v->right, err);
+	return 0;
+}
+
+/* "2G": so many bytes a second. */
+static int
+read_speed(
+    struct line *l, const struct verb *v, unsigned *i, struct sim_action *a, struct fm_error *err)
+{
+	static const char units[] = "kMG";
+	const char *text = *i < l->n ? l->word[(*i)++] : "";
+	size_t n = strlen(text);
+	const char *unit = n > 0 ? strchr(units, text[n - 1]) : NULL;
+	char digits[24] = "";
+
+	if (n < sizeof(digits))
+		memcpy(digits, text, unit != NULL ? n - 1 : n);
+	if (!read_number(digits, FLOW_MOST, &a->value))
+		return bad(l, "the bytes a second are missing or none", v->right, err);
+	for (; unit != NULL && unit >= units; unit--)
+		a->value *= 1000;
+	if (a->value > FLOW_MOST)
+		return bad(l, "that is more than 1000G", v->right, err);
+	return 0;
+}
+
+/* A word that says what the agent has.  False: it is none, or there was one before. */
+static bool
+read_width(const char *word, bool *has_width, struct sim_pma *pma)
+{
+	static const char *const widths[PMA_WIDTHS] = {
+		[PMA_NARROW] = "narrow", [PMA_NO_IETF] = "noietf", [PMA_ERRORS_64] = "errors64"
+	};
+
+	for (unsigned w = 0; w < PMA_WIDTHS; w++)
+		if (widths[w] != NULL && strcmp(word, widths[w]) == 0 && !*has_width) {
+			pma->width = (uint8_t)w;
+			*has_width = true;
+			return true;
+		}
+	return false;
+}
+
+/* A word that is one of these by itself. */
+static bool
+read_flag(const char *word, struct sim_pma *pma)
+{
+	const struct {
+		const char *word;
+		bool *flag;
+	} flags[] = { { "nowait", &pma->no_wait }, { "nofec", &pma->no_fec },
+		{ "rsfec", &pma->rs_fec }, { "silent", &pma->silent } };
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (strcmp(word, flags[i].word) == 0) {
+			*flags[i].flag = true;
+			return true;
+		}
+	return false;
+}
+
+/* "delay 5ms" and the like: two words. */
+static bool
+read_pair(const struct sim *s, const char *word, const char *value, struct sim_pma *pma)
+{
+	int64_t ns;
+
+	if (strcmp(word, "redirect") == 0) {
+		pma->redirect = sim_find(s, value);
+		return pma->redirect != SIM_NONE;
+	}
+	if (!read_time(value, &ns))
+		return false;
+	if (strcmp(word, "delay") == 0) {
+		pma->each_ns = ns;
+		return true;
+	}
+	if (strcmp(word, "tick") != 0 || ns < 1 || ns > TICK_NS_MOST)
+		return false;
+	pma->tick_ns = (uint32_t)ns;
+	return true;
+}
+
+/* What is not named is as in most agents. */
+static int
+read_traits(struct sim *s, struct line *l, const struct verb *v, unsigned *i, struct sim_action *a,
+    struct fm_error *err)
+{
+	bool has_width = false;
+
+	a->pma = PMA_AS_MOST;
+	if (*i >= l->n)
+		return bad(l, "what the agent is like is missing", v->right, err);
+	if (*i + 1 == l->n && strcmp(l->word[*i], "plain") == 0) {
+		(*i)++;
+		return 0;
+	}
+	while (*i < l->n) {
+		const char *word = l->word[(*i)++];
+
+		if (read_width(word, &has_width, &a->pma) || read_flag(word, &a->pma))
+			continue;
+		if (*i == l->n || !read_pair(s, word, l->word[*i], &a->pma))
+			return fm_fail(err, FM_E_CONFIG,
+			    "%s:%u: \"%s%s%s\" is none of what an agent can be like here; right "
+			    "would be: %s",
+			    l->file, l->number, word, *i < l->n ? " " : "",
+			    *i < l->n ? l->word[*i] : "", v->right);
+		(*i)++;
+	}
+	return 0;
+}
+
+/* Counters are there when they are first asked for, and so is what makes an agent another. */
+static int
+prepare(struct sim *s, const struct sim_action *a, struct fm_error *err)
+{
+	struct sim_node *n = &s->fabric.nodes[a->at.node];
+	bool ok = true;
+
+	if (a->kind == ACTION_COUNT || a->kind == ACTION_FLOW)
+		ok = pma_start(&s->fabric);
+	if (a->kind == ACTION_PMA && n->pma == NULL) {
+		n->pma = fm_arena_alloc(&s->fabric.arena, sizeof(*n->pma));
+		ok = n->pma != NULL;
+		if (ok)
+			*n->pma = PMA_AS_MOST;
+	}
+	return ok ? 0 : fm_fail(err, FM_E_RESOURCE, "no memory for counters");
+}
+
 /* One operand, by its letter in verbs[]. */
 static int
 read_operand(struct sim *s, struct line *l, const struct verb *v, char form, unsigned *i,
@@ -391,6 +624,14 @@ read_operand(struct sim *s, struct line *l, const struct verb *v, char form, uns
 		return 0;
 	case 'r':
 		return read_rate(l, v, i, a, err);
+	case 'c':
+		return read_counter(l, v, i, a, err);
+	case 'a':
+		return read_amount(l, v, i, a, err);
+	case 'b':
+		return read_speed(l, v, i, a, err);
+	case 'T':
+		return read_traits(s, l, v, i, a, err);
 	case 'P':
 		return read_target(s, l, v, 'p', i, &a->other, &has_port, err);
 	case 'N':
@@ -429,7 +670,7 @@ read_verb(struct sim *s, struct line *l, unsigned i, struct sim_action *a, struc
 		return bad(l, "this verb is unknown",
 		    "unlink|relink|clear|link|flap|reboot|silence|wake|refuse|obey|describe|loss|"
 		    "error|guid|"
-		    "ports|lid|trap|traffic|rate",
+		    "ports|lid|trap|traffic|rate|count|flow|pma",
 		    err);
 	a->kind = v->kind;
 	a->for_ns = v->for_ns;
@@ -445,7 +686,8 @@ read_verb(struct sim *s, struct line *l, unsigned i, struct sim_action *a, struc
 			return bad(l, "what follows \"for\" is no time", v->right, err);
 		i += 2;
 	}
-	return i == l->n ? 0 : bad(l, "there is too much on this line", v->right, err);
+	return i == l->n ? prepare(s, a, err)
+			 : bad(l, "there is too much on this line", v->right, err);
 }
 
 static int
@@ -518,8 +760,10 @@ sim_do(struct sim *s, const char *text, struct fm_error *err)
 		    &l, "a quote or bracket is open, or there are too many words", "VERB ...", err);
 	else
 		rc = l.n > 0 ? read_verb(s, &l, 0, &a, err) : 0;
-	if (rc == 0 && l.n > 0)
+	if (rc == 0 && l.n > 0) {
 		action_do(s, &a);
+		flows_disturbed(s);
+	}
 	free(copy);
 	return rc;
 }

@@ -83,6 +83,7 @@ fabric_power_on(struct sim_fabric *f, uint32_t node)
 
 	for (unsigned p = 0; p <= n->n_ports; p++)
 		forget_port(fabric_port(f, node, p), is_switch && p == 0);
+	pma_forget(f, node);
 	n->lft.n = 0;
 	n->mft = n->sl2vl = NULL;
 	n->busy_until_ns = f->now_ns;
@@ -143,8 +144,8 @@ fabric_drop(struct sim_fabric *f, uint32_t port, bool by_set)
 	if (peer == SIM_NONE)
 		return;
 	f->live[port] = f->live[peer] = SIM_NONE;
-	pma_count(f, f->port_node[port], port_number(f, port), COUNT_LINK_DOWNED);
-	pma_count(f, f->port_node[peer], port_number(f, peer), COUNT_LINK_DOWNED);
+	pma_count(f, port, COUNT_LINK_DOWNED, 1);
+	pma_count(f, peer, COUNT_LINK_DOWNED, 1);
 	set_down(&f->ports[port]);
 	set_down(&f->ports[peer]);
 	if (!by_set)

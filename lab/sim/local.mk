@@ -7,11 +7,11 @@ LAB_SOURCES += \
 	lab/sim/fabric.c \
 	lab/sim/fabric.h \
 	lab/sim/fault.c \
+	lab/sim/flow.c \
 	lab/sim/link.c \
 	lab/sim/net.c \
 	lab/sim/net.h \
 	lab/sim/notice.c \
-	lab/sim/pkey.c \
 	lab/sim/pma.c \
 	lab/sim/pma.h \
 	lab/sim/sim.c \

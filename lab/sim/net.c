@@ -147,7 +147,7 @@ is_hit(struct sim *s, struct sim_place at)
 
 	if (!happens(s, (double)p->error_share))
 		return false;
-	pma_count(&s->fabric, at.node, at.port, COUNT_RCV_ERRORS);
+	pma_count(&s->fabric, s->fabric.nodes[at.node].first_port + at.port, COUNT_RCV_ERRORS, 1);
 	return true;
 }
 

@@ -14,6 +14,7 @@
 #define LAB_SIM_NET_H
 
 #include "lab/sim/events.h"
+#include "lab/sim/pma.h"
 #include "lab/sim/sim.h"
 #include "lib/rng.h"
 
@@ -57,7 +58,10 @@ enum sim_action_kind {
 	ACTION_LID,
 	ACTION_TRAP,
 	ACTION_TRAFFIC,
-	ACTION_RATE
+	ACTION_RATE,
+	ACTION_COUNT,
+	ACTION_FLOW,
+	ACTION_PMA
 };
 struct sim_action {
 	enum sim_action_kind kind;
@@ -68,6 +72,45 @@ struct sim_action {
 	uint64_t value;
 	struct wire_rate rate;
 	const char *text; /* in the fabric's arena */
+	uint8_t counter;  /* enum sim_counter; SIM_COUNTERS: all */
+	bool adds;	  /* value is added to it */
+	struct sim_pma pma;
+};
+
+/* A stream from one node to another that lasts (flow.c). */
+struct sim_flow {
+	uint32_t from, to;	    /* nodes */
+	uint64_t asked, got;	    /* bytes a second */
+	uint64_t left;		    /* millionths of a byte that are in no packet yet */
+	uint32_t first_hop, n_hops; /* in sim_flows.hops */
+	uint32_t cut_at;	    /* the hop that bounds it; n_hops: none does */
+	uint32_t drop_port;	    /* where it ends on the way; SIM_NONE: it arrives */
+	enum sim_counter drop_counter;
+	bool is_open; /* what it gets is not known yet */
+};
+
+/* A port at which flows wait. */
+struct sim_wait {
+	uint32_t port, share; /* millionths of the time */
+};
+
+/* What flows take of a port, while it is worked out. */
+struct sim_take {
+	uint64_t left;	  /* bytes a second that nobody has */
+	uint64_t asked;	  /* by all */
+	uint64_t held;	  /* ... of it is held back, here or further on */
+	uint64_t wait_ps; /* that are no whole tick yet; kept */
+	uint32_t n_open;  /* flows that may yet get more */
+};
+
+struct sim_flows {
+	FM_VEC(struct sim_flow) flow;
+	FM_VEC(uint32_t) hops; /* ports that flows leave by */
+	FM_VEC(struct sim_wait) waits;
+	struct sim_take *take; /* [n_ports], of those in hops */
+	int64_t counted_ns;    /* so far counters have it */
+	int64_t found_ns;      /* when ways and rates were found */
+	bool is_due;	       /* an EVENT_FLOWS is on its way */
 };
 
 struct sim {
@@ -78,6 +121,7 @@ struct sim {
 	struct sim_client **client_of_port; /* [n_ports] of a switch: port 0 */
 	struct sim_packet *free_packets;
 	FM_VEC(struct sim_action) actions;
+	struct sim_flows flows;
 	struct sim_counts counts;
 	struct fm_rng rng;
 	sim_trace_fn trace;
@@ -111,6 +155,17 @@ void net_step(struct sim *s);
 void trap_raise(void *sim, uint32_t node, enum sim_trap_slot slot);
 /* The timer that was set for due_ns has run out. */
 void trap_due(struct sim *s, uint32_t node, enum sim_trap_slot slot, int64_t due_ns);
+
+/* ---- flows (flow.c) */
+/* So many bytes a second from node to node from now on; 0: no more.  FM_E_RESOURCE. */
+int flow_set(struct sim *s, uint32_t from, uint32_t to, uint64_t bytes_per_s, struct fm_error *err);
+/* Counters are to have what has flowed up to now. */
+void flows_count(struct sim *s);
+/* Tables, links or keys may be others: ways and rates are found anew, soon. */
+void flows_disturbed(struct sim *s);
+/* The time for that has come. */
+void flows_due(struct sim *s);
+void flows_fini(struct sim *s);
 
 static inline bool
 is_smp(const uint8_t *mad)

@@ -102,6 +102,7 @@ sim_free(struct sim *s)
 		s->clients->free(s->clients);
 	fm_vec_fini(&s->events.heap);
 	fm_vec_fini(&s->actions);
+	flows_fini(s);
 	fabric = s->fabric;
 	fabric_fini(&fabric); /* and with its arena s itself */
 }

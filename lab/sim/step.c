@@ -3,7 +3,6 @@
  * What is due: packets arrive, at agents and at clients, timers run out, faults happen.
  */
 #include "lab/sim/net.h"
-#include "lab/sim/pma.h"
 #include "lab/sim/sma.h"
 
 static void
@@ -67,6 +66,28 @@ is_to_come(struct sim *s, struct sim_packet *p)
 	return true;
 }
 
+static bool
+ask_pma(struct sim *s, struct sim_packet *p)
+{
+	flows_count(s);
+	return pma_handle(&s->fabric, p->at, p->mad.addr.qpn, p->mad.bytes);
+}
+
+/* How long an agent of its own pace takes for what it has just been asked. */
+static int64_t
+pma_takes_ns(struct sim *s, const struct sim_packet *p)
+{
+	uint32_t node = pma_agent_at(&s->fabric, p->at.node, p->mad.addr.qpn);
+	struct sim_pma *a = s->fabric.nodes[node].pma;
+
+	if (a == NULL)
+		return 0;
+	if (a->busy_until_ns < s->fabric.now_ns)
+		a->busy_until_ns = s->fabric.now_ns;
+	a->busy_until_ns += a->each_ns;
+	return a->busy_until_ns - s->fabric.now_ns;
+}
+
 static void
 deliver_packet(struct sim *s, struct sim_packet *p)
 {
@@ -85,8 +106,9 @@ deliver_packet(struct sim *s, struct sim_packet *p)
 	}
 	if (is_smp(mad))
 		count(&s->counts, mad);
-	answered =
-	    is_smp(mad) ? sma_handle(&s->fabric, p->at, mad) : pma_handle(&s->fabric, p->at, mad);
+	answered = is_smp(mad) ? sma_handle(&s->fabric, p->at, mad) : ask_pma(s, p);
+	if (is_smp(mad) && seen.method == WIRE_SET)
+		flows_disturbed(s);
 	if (s->trace != NULL && is_smp(mad))
 		trace_mad(s, &seen, mad, answered);
 	if (!answered) {
@@ -94,7 +116,8 @@ deliver_packet(struct sim *s, struct sim_packet *p)
 		packet_free(s, p);
 		return;
 	}
-	p->held_ns = s->options.sma_ns; /* what it does shows at once, the answer when done */
+	/* what it does shows at once, the answer when done */
+	p->held_ns = s->options.sma_ns + (is_smp(mad) ? 0 : pma_takes_ns(s, p));
 	net_send(s, p->at, p);
 }
 
@@ -194,7 +217,12 @@ net_step(struct sim *s)
 	case EVENT_ACTION:
 		action_do(s, &s->actions.item[e.number]);
 		break;
+	case EVENT_FLOWS:
+		flows_due(s);
+		return;
 	}
+	if (event_kind(&e) > EVENT_EXPIRE)
+		flows_disturbed(s);
 }
 
 void

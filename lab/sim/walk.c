@@ -5,10 +5,55 @@
  * (IBA 14.2.2) is LID-routed to the switch that has its DLID when DrSLID is
  * not permissive, directed from there, and LID-routed on to DrDLID when that
  * is not permissive; the answer takes the parts backwards.
+ *
+ * P_Keys say who may talk to whom: two match when their lower 15 bits do and
+ * one of them is a full member's (IBA 10.9.3).  A switch port that enforces has
+ * the table of the host behind it, so there the lower 15 bits decide: else no
+ * limited member could send.  A table that nobody has written holds the
+ * default, full.
  */
 #include "lab/sim/fabric.h"
 
 #include "lab/sim/pma.h"
+
+/* ---- P_Keys */
+
+#define DEFAULT_FULL 0xffff
+#define BASE 0x7fff
+#define FULL 0x8000
+#define N_KEYS (SIM_PKEY_BLOCKS * 32)
+
+uint16_t
+port_pkey(const struct sim_fabric *f, uint32_t port, unsigned index)
+{
+	const struct sim_port_tables *t = f->ports[port].tables;
+
+	if (index >= N_KEYS)
+		return 0;
+	if (t == NULL)
+		return index == 0 ? DEFAULT_FULL : 0;
+	return wire_get16(&t->pkeys[index / 32][2 * (index % 32)]);
+}
+
+int
+port_find_pkey(const struct sim_fabric *f, uint32_t port, uint16_t pkey)
+{
+	for (unsigned i = 0; i < N_KEYS; i++) {
+		uint16_t own = port_pkey(f, port, i);
+
+		if ((own & BASE) != 0 && ((own ^ pkey) & BASE) == 0 && ((own | pkey) & FULL))
+			return (int)i;
+	}
+	return -1;
+}
+
+bool
+port_passes_pkey(const struct sim_fabric *f, uint32_t port, uint16_t pkey)
+{
+	return port_find_pkey(f, port, pkey | FULL) >= 0;
+}
+
+/* ---- LIDs */
 
 static uint16_t
 port_lid(const struct sim_port *p)
@@ -55,6 +100,8 @@ cross(const struct sim_fabric *f, struct sim_way *way, unsigned egress)
 	if (way->bytes > 0)
 		pma_carry(
 		    f, n->first_port + egress, peer, way->bytes, way->packets, way->is_multicast);
+	if (way->out != NULL)
+		way->out[way->n_hops] = n->first_port + egress;
 	way->at.node = f->port_node[peer];
 	way->at.port = (uint8_t)(peer - f->nodes[way->at.node].first_port);
 	way->n_hops++;
@@ -87,6 +134,15 @@ fits(const struct sim_fabric *f, struct sim_place at, uint16_t mtu)
 	return mtu <= 128u << (fabric_port(f, at.node, at.port)->info[PORT_INFO_MTU_SMSL] >> 4);
 }
 
+static void
+drop(const struct sim_fabric *f, struct sim_way *way, struct sim_place at, enum sim_counter counter)
+{
+	way->dropped.port = f->nodes[at.node].first_port + at.port;
+	way->dropped.counter = counter;
+	if (way->bytes > 0)
+		pma_count(f, way->dropped.port, counter, way->packets);
+}
+
 /* A switch port with a P_Key table of its own turns away what is not in it. */
 static bool
 is_turned_away(const struct sim_fabric *f, struct sim_place at, uint8_t which, struct sim_way *way)
@@ -100,7 +156,7 @@ is_turned_away(const struct sim_fabric *f, struct sim_place at, uint8_t which, s
 		return false;
 	way->bad_pkey = true;
 	way->at = at;
-	pma_count(f, at.node, at.port,
+	drop(f, way, at,
 	    which == PORT_INFO_ENFORCE_IN ? COUNT_RCV_CONSTRAINT : COUNT_XMIT_CONSTRAINT);
 	return true;
 }
@@ -118,12 +174,10 @@ leave(const struct sim_fabric *f, struct sim_way *way, uint8_t egress, uint8_t m
 		if (cross(f, way, egress))
 			return !is_turned_away(f, way->at, PORT_INFO_ENFORCE_IN, way);
 	}
-	if (way->bytes == 0)
-		return false;
 	if (egress > f->nodes[from.node].n_ports)
-		pma_count(f, from.node, from.port, COUNT_RELAY_ERRORS);
+		drop(f, way, from, COUNT_RELAY_ERRORS);
 	else
-		pma_count(f, from.node, egress, COUNT_XMIT_DISCARDS);
+		drop(f, way, out, COUNT_XMIT_DISCARDS);
 	return false;
 }
 
@@ -134,6 +188,7 @@ walk_lid(const struct sim_fabric *f, uint16_t lid, uint8_t min_state, struct sim
 	uint8_t egress;
 
 	way->slid = place_lid(f, way->at);
+	way->dropped.port = SIM_NONE;
 	if (has_lid(end_port(f, way->at), lid))
 		return true; /* its own: never leaves the node */
 	for (unsigned hop = 0; hop < SIM_LID_HOPS_MAX; hop++) {

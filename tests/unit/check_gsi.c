@@ -4,6 +4,7 @@
  * it, keys that it must have, and the traps that tell of wrong ones.
  * LIDs: H1 = 1 (where we are, and the SM), H2 = 2, S1 = 11, S2 = 12.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "lab/fmsim/console.h"
@@ -15,6 +16,8 @@
 #define PERFORMANCE 0x04
 #define PORT_COUNTERS 0x12
 #define EXTENDED 0x1D
+#define EXTENDED_SPEEDS 0x1F
+#define CLASS_PORT_INFO 0x01
 #define PMA_DATA 64
 #define QP1_QKEY 0x80010000
 
@@ -340,12 +343,12 @@ START_TEST(traffic_and_mtu)
 	uint64_t before = wire_get64(counters_of(2, 1, EXTENDED) + 16);
 
 	ck_assert(!sim_carry(sim, h1, 2, 1000000, 2048)); /* 256 at power-on */
-	ck_assert_uint_eq(wire_get16(counters_of(1, 1, PORT_COUNTERS) + 14), 1);
+	ck_assert_uint_eq(wire_get16(counters_of(1, 1, PORT_COUNTERS) + 14), 489);
 	pi = edit_port("", 1);
 	pi.neighbor_mtu = 4;
 	ck_assert_uint_eq(set_port("", 1, &pi), 0);
 	ck_assert(!sim_carry(sim, h1, 2, 1000000, 2048));
-	ck_assert_uint_eq(wire_get16(counters_of(11, 2, PORT_COUNTERS) + 14), 1);
+	ck_assert_uint_eq(wire_get16(counters_of(11, 2, PORT_COUNTERS) + 14), 489);
 	ck_assert(sim_carry(sim, h1, 2, 1000000, 256));
 	ck_assert_uint_ge(wire_get64(counters_of(2, 1, EXTENDED) + 16), before + 250000);
 	ck_assert_uint_eq(wire_get64(counters_of(11, 2, EXTENDED) + 24) / 3907, 1);
@@ -413,11 +416,451 @@ START_TEST(errors_of_a_port)
 }
 END_TEST
 
+/* ------------------------------------------------------------------ counters by command */
+
+/* As libibmad has them: the attribute, where, and how wide. */
+static const struct place_of {
+	const char *name;
+	uint16_t attr;
+	uint8_t at, bytes;
+} places[] = { { "SymbolErrorCounter", PORT_COUNTERS, 4, 2 },
+	{ "LinkErrorRecoveryCounter", PORT_COUNTERS, 6, 1 },
+	{ "LinkDownedCounter", PORT_COUNTERS, 7, 1 }, { "PortRcvErrors", PORT_COUNTERS, 8, 2 },
+	{ "PortRcvRemotePhysicalErrors", PORT_COUNTERS, 10, 2 },
+	{ "PortRcvSwitchRelayErrors", PORT_COUNTERS, 12, 2 },
+	{ "PortXmitDiscards", PORT_COUNTERS, 14, 2 },
+	{ "PortXmitConstraintErrors", PORT_COUNTERS, 16, 1 },
+	{ "PortRcvConstraintErrors", PORT_COUNTERS, 17, 1 }, { "QP1Dropped", PORT_COUNTERS, 20, 2 },
+	{ "VL15Dropped", PORT_COUNTERS, 22, 2 }, { "PortXmitData", PORT_COUNTERS, 24, 4 },
+	{ "PortRcvData", PORT_COUNTERS, 28, 4 }, { "PortXmitPkts", PORT_COUNTERS, 32, 4 },
+	{ "PortRcvPkts", PORT_COUNTERS, 36, 4 }, { "PortXmitWait", PORT_COUNTERS, 40, 4 },
+	{ "portxmitdata", EXTENDED, 8, 8 }, { "PortRcvData", EXTENDED, 16, 8 },
+	{ "PortXmitPkts", EXTENDED, 24, 8 }, { "PortRcvPkts", EXTENDED, 32, 8 },
+	{ "PortUnicastXmitPkts", EXTENDED, 40, 8 }, { "PortUnicastRcvPkts", EXTENDED, 48, 8 },
+	{ "PortMulticastXmitPkts", EXTENDED, 56, 8 }, { "PortMulticastRcvPkts", EXTENDED, 64, 8 },
+	{ "SymbolErrorCounter", EXTENDED, 72, 8 }, { "LinkErrorRecoveryCounter", EXTENDED, 80, 8 },
+	{ "LinkDownedCounter", EXTENDED, 88, 8 }, { "PortRcvErrors", EXTENDED, 96, 8 },
+	{ "PortRcvRemotePhysicalErrors", EXTENDED, 104, 8 },
+	{ "PortRcvSwitchRelayErrors", EXTENDED, 112, 8 }, { "PortXmitDiscards", EXTENDED, 120, 8 },
+	{ "PortXmitConstraintErrors", EXTENDED, 128, 8 },
+	{ "PortRcvConstraintErrors", EXTENDED, 136, 8 },
+	{ "LocalLinkIntegrityErrors", EXTENDED, 144, 8 },
+	{ "ExcessiveBufferOverrunErrors", EXTENDED, 152, 8 }, { "VL15Dropped", EXTENDED, 160, 8 },
+	{ "PortXmitWait", EXTENDED, 168, 8 }, { "QP1Dropped", EXTENDED, 176, 8 },
+	{ "SyncHeaderErrorCounter", EXTENDED_SPEEDS, 16, 2 },
+	{ "UnknownBlockCounter", EXTENDED_SPEEDS, 18, 2 },
+	{ "ErrorDetectionCounterLane0", EXTENDED_SPEEDS, 20, 2 },
+	{ "ErrorDetectionCounterLane11", EXTENDED_SPEEDS, 42, 2 },
+	{ "FECCorrectableBlockCtrLane0", EXTENDED_SPEEDS, 44, 4 },
+	{ "FECCorrectableBlockCtrLane11", EXTENDED_SPEEDS, 88, 4 },
+	{ "FECUncorrectableBlockCtrLane0", EXTENDED_SPEEDS, 92, 4 },
+	{ "FECUncorrectableBlockCtrLane11", EXTENDED_SPEEDS, 136, 4 },
+	{ "PortFECCorrectableBlockCtr", EXTENDED_SPEEDS, 140, 4 },
+	{ "PortFECUncorrectableBlockCtr", EXTENDED_SPEEDS, 144, 4 },
+	{ "PortFECCorrectedSymbolCtr", EXTENDED_SPEEDS, 148, 4 } };
+
+static uint64_t
+number_at(const uint8_t *data, unsigned bytes)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < bytes; i++)
+		value = value << 8 | data[i];
+	return value;
+}
+
+/* Of a port that carries nothing: S1[4]. */
+static uint64_t
+shown(const struct place_of *p)
+{
+	return number_at(counters_of(11, 4, p->attr) + p->at, p->bytes);
+}
+
+/* By the console. */
+static void
+set_counter(const char *name, const char *plus, uint64_t n)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "count S1[4] %s %s%" PRIu64, name, plus, n);
+	ck_assert(does(command, "ok"));
+}
+
+START_TEST(each_counter_stands_where_it_is_to)
+{
+	const struct place_of *p = &places[_i];
+	uint64_t most = p->bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * p->bytes) - 1;
+
+	ck_assert(does("pma S1 errors64 rsfec", "ok"));
+	ck_assert(does("count S1[4] all 0", "ok"));
+	set_counter(p->name, "", 100);
+	ck_assert_uint_eq(shown(p), 100);
+	set_counter(p->name, "+", 28);
+	ck_assert_uint_eq(shown(p), 128);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		ck_assert_uint_eq(
+		    shown(&places[i]), strcasecmp(places[i].name, p->name) == 0 ? 128 : 0);
+	set_counter(p->name, "", most - 1);
+	ck_assert_uint_eq(shown(p), most - 1);
+	set_counter(p->name, "+", 7); /* and there it stays */
+	ck_assert_uint_eq(shown(p), most);
+	ck_assert(does("count S1 all 0", "ok"));
+	ck_assert_uint_eq(shown(p), 0);
+}
+END_TEST
+
+START_TEST(halves_of_a_byte)
+{
+	ck_assert(does("count S1[4] LocalLinkIntegrityErrors 14", "ok"));
+	ck_assert(does("count S1[4] ExcessiveBufferOverrunErrors 3", "ok"));
+	ck_assert_uint_eq(counters_of(11, 4, PORT_COUNTERS)[19], 0xe3);
+	ck_assert(does("count S1[4] LocalLinkIntegrityErrors +5", "ok"));
+	ck_assert_uint_eq(counters_of(11, 4, PORT_COUNTERS)[19], 0xf3);
+}
+END_TEST
+
+/* Set clears what CounterSelect names, and nothing else. */
+START_TEST(selected_counters_are_cleared)
+{
+	static const struct {
+		uint16_t attr;
+		uint8_t select_at, select_bytes;
+		uint64_t select;
+		uint8_t cleared_at, cleared_bytes, kept_at;
+	} rows[] = { { PORT_COUNTERS, 2, 2, 1 << 6, 14, 2, 8 },
+		{ PORT_COUNTERS, 2, 2, 1 << 12, 24, 4, 28 },
+		{ PORT_COUNTERS, 18, 1, 1 << 0, 40, 4, 20 },
+		{ PORT_COUNTERS, 18, 1, 1 << 1, 20, 2, 22 }, { EXTENDED, 2, 2, 1 << 0, 8, 8, 16 },
+		{ EXTENDED, 2, 2, 1 << 7, 64, 8, 56 }, { EXTENDED, 4, 4, 1 << 0, 72, 8, 80 },
+		{ EXTENDED, 4, 4, 1 << 12, 168, 8, 160 }, { EXTENDED, 4, 4, 1 << 13, 176, 8, 168 },
+		{ EXTENDED_SPEEDS, 8, 8, 1 << 1, 18, 2, 16 },
+		{ EXTENDED_SPEEDS, 8, 8, 1 << 13, 42, 2, 40 },
+		{ EXTENDED_SPEEDS, 8, 8, 1 << 14, 44, 4, 48 },
+		{ EXTENDED_SPEEDS, 8, 8, UINT64_C(1) << 37, 136, 4, 132 },
+		{ EXTENDED_SPEEDS, 8, 8, UINT64_C(1) << 39, 144, 4, 140 } };
+
+	ck_assert(does("pma S1 errors64 rsfec", "ok"));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct mad m = pma_request(11, WIRE_SET, rows[i].attr, 4, 0);
+		const uint8_t *data;
+
+		ck_assert(does("count S1[4] all 9", "ok"));
+		for (unsigned b = 0; b < rows[i].select_bytes; b++)
+			m.bytes[PMA_DATA + rows[i].select_at + rows[i].select_bytes - 1 - b] =
+			    (uint8_t)(rows[i].select >> 8 * b);
+		ck_assert_uint_eq(status_of(ask(&m)), 0);
+		data = counters_of(11, 4, rows[i].attr);
+		ck_assert_uint_eq(number_at(data + rows[i].cleared_at, rows[i].cleared_bytes), 0);
+		ck_assert_uint_ne(data[rows[i].kept_at + rows[i].cleared_bytes - 1], 0);
+		ck_assert_uint_eq(counters_of(11, 3, PORT_COUNTERS)[4], 0);
+	}
+}
+END_TEST
+
+START_TEST(a_reboot_zeroes_counters)
+{
+	const struct sim_fabric *f = sim_fabric(sim);
+	uint32_t first = f->nodes[S2].first_port;
+
+	ck_assert(does("count S2 all 5", "ok"));
+	ck_assert(does("count S1 all 5", "ok"));
+	ck_assert(does("reboot S2 for 2ms", "ok"));
+	wait_ms(10);
+	for (uint32_t p = first; p <= first + SWITCH_PORTS; p++)
+		for (unsigned c = 0; c < SIM_COUNTERS; c++)
+			ck_assert_uint_eq(f->counters[p][c], 0);
+	/* the other end has seen it go */
+	ck_assert_uint_eq(f->counters[f->nodes[S1].first_port + 2][COUNT_LINK_DOWNED], 6);
+	ck_assert_uint_eq(f->counters[f->nodes[S1].first_port + 2][COUNT_SYMBOL_ERRORS], 5);
+}
+END_TEST
+
+/* ------------------------------------------------------------------ agents that differ */
+
+static uint16_t
+caps(uint16_t lid, uint32_t *caps2)
+{
+	const uint8_t *data = counters_of(lid, 0, CLASS_PORT_INFO);
+
+	*caps2 = wire_get32(data + 4) >> 5;
+	return wire_get16(data + 2);
+}
+
+START_TEST(agents_have_more_or_less)
+{
+	static const struct {
+		const char *command;
+		uint16_t caps;
+		uint32_t caps2;
+		uint16_t extended, speeds; /* status */
+		bool has_ietf, has_errors, has_wait;
+	} rows[] = { { "pma S1 plain", 0x9300, 0, 0, 0, true, false, true },
+		{ "pma S1 narrow", 0x9100, 0, WIRE_STATUS_BAD_METHOD_ATTR, 0, false, false, true },
+		{ "pma S1 noietf", 0x9500, 0, 0, 0, false, false, true },
+		{ "pma S1 errors64", 0x9300, 2, 0, 0, true, true, true },
+		{ "pma S1 nowait", 0x8300, 0, 0, 0, true, false, false },
+		{ "pma S1 rsfec", 0xd300, 0, 0, 0, true, false, true },
+		{ "pma S1 nofec", 0x9300, 0, 0, WIRE_STATUS_BAD_METHOD_ATTR, true, false, true } };
+	uint32_t caps2;
+
+	ck_assert(does("count S1 all 1", "ok"));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct mad m = pma_request(11, WIRE_GET, EXTENDED, 4, 0);
+		const struct mad *a;
+
+		ck_assert(does(rows[i].command, "ok"));
+		ck_assert_uint_eq(caps(11, &caps2), rows[i].caps);
+		ck_assert_uint_eq(caps2, rows[i].caps2);
+		ck_assert_uint_eq(counters_of(11, 4, PORT_COUNTERS)[43], rows[i].has_wait);
+		a = ask(&m);
+		ck_assert_uint_eq(status_of(a), rows[i].extended);
+		if (rows[i].extended == 0) {
+			ck_assert_uint_eq(a->bytes[PMA_DATA + 39], 1);
+			ck_assert_uint_eq(a->bytes[PMA_DATA + 47], rows[i].has_ietf);
+			ck_assert_uint_eq(a->bytes[PMA_DATA + 79], rows[i].has_errors);
+		}
+		m = pma_request(11, WIRE_GET, EXTENDED_SPEEDS, 4, 0);
+		ck_assert_uint_eq(status_of(ask(&m)), rows[i].speeds);
+	}
+}
+END_TEST
+
+START_TEST(silent_and_slow_agents)
+{
+	struct mad m = pma_request(2, WIRE_GET, PORT_COUNTERS, 1, 0);
+	int64_t before_ns;
+
+	ck_assert(does("pma H2 silent", "ok"));
+	ck_assert_ptr_null(ask(&m));
+	ck_assert_uint_eq(get_port("\1\2\2", 1).lid, 2); /* the SMA lives */
+	ck_assert(does("pma H2 delay 10ms", "ok"));
+	before_ns = sim_now_ns(sim);
+	ck_assert_ptr_nonnull(ask(&m));
+	ck_assert_int_ge(sim_now_ns(sim) - before_ns, 10 * MS);
+	/* one at a time: two at once take twice as long */
+	before_ns = sim_now_ns(sim);
+	n_arrived = 0;
+	for (int i = 0; i < 2; i++) {
+		m = pma_request(2, WIRE_GET, PORT_COUNTERS, 1, 0);
+		ck_assert_int_eq(local->ops->send(local, &m, &err), 0);
+	}
+	while (n_arrived < 2 && sim_now_ns(sim) < before_ns + 100 * MS)
+		local->ops->poll(local, before_ns + 100 * MS, &err);
+	ck_assert_uint_eq(n_arrived, 2);
+	ck_assert_int_ge(sim_now_ns(sim) - before_ns, 20 * MS);
+	ck_assert(does("pma H2 plain", "ok"));
+	before_ns = sim_now_ns(sim);
+	ck_assert_ptr_nonnull(ask(&m));
+	ck_assert_int_lt(sim_now_ns(sim) - before_ns, MS);
+}
+END_TEST
+
+/* S2 is to be asked at H2's LID; its own keeps answering with where. */
+START_TEST(redirected_agents)
+{
+	struct mad m = pma_request(12, WIRE_GET, PORT_COUNTERS, 4, 0);
+	const struct mad *a;
+	uint32_t qpn;
+
+	ck_assert(does("count S2[4] PortRcvErrors 77", "ok"));
+	ck_assert(does("pma S2 redirect H2", "ok"));
+	a = ask(&m);
+	ck_assert_uint_eq(status_of(a), WIRE_STATUS_REDIRECT);
+	ck_assert_uint_eq(wire_get16(a->bytes + MAD_ATTR), CLASS_PORT_INFO);
+	ck_assert_uint_eq(wire_get16(a->bytes + PMA_DATA + 28), 2);
+	ck_assert_uint_eq(wire_get32(a->bytes + PMA_DATA + 36), QP1_QKEY);
+	qpn = wire_get32(a->bytes + PMA_DATA + 32);
+	m = pma_request(2, WIRE_GET, PORT_COUNTERS, 4, 0);
+	m.addr.qpn = qpn;
+	a = ask(&m);
+	ck_assert_uint_eq(status_of(a), 0);
+	ck_assert_uint_eq(wire_get16(a->bytes + PMA_DATA + 8), 77);
+	m.addr.qpn = qpn + 1; /* nobody's */
+	ck_assert_ptr_null(ask(&m));
+	counters_of(2, 1, PORT_COUNTERS); /* H2's own */
+	ck_assert(does("pma S2 plain", "ok"));
+	counters_of(12, 4, PORT_COUNTERS);
+	m.addr.qpn = qpn;
+	ck_assert_ptr_null(ask(&m));
+}
+END_TEST
+
+START_TEST(wrong_counters_flows_and_agents)
+{
+	ck_assert(does("count S1[4] PortXmitWaits 5", "\"PortXmitWaits\" is no counter; they are"));
+	ck_assert(does("count S1[4] FECCorrectableBlockCtrLane12 5", "is no counter"));
+	ck_assert(does("count S1[4] FECCorrectableBlockCtrLane 5", "is no counter"));
+	ck_assert(does("count S1[4] FECCorrectableBlockCtrLane1x 5", "is no counter"));
+	ck_assert(does("count S1[4] PortXmitWait",
+	    "the number is missing or none; right would be: "
+	    "count NODE[PORT] COUNTER|all NUMBER|+NUMBER"));
+	ck_assert(does("count S1[4] PortXmitWait -5", "the number is missing or none"));
+	ck_assert(does("count S1[4] PortXmitWait ++5", "the number is missing or none"));
+	ck_assert(does("count S1[99] PortXmitWait 5", "no port 99"));
+	ck_assert(does("count S1[4]", "the counter is missing"));
+	ck_assert(does("flow H1 H2", "the bytes a second are missing or none"));
+	ck_assert(does("flow H1 H2 1T", "the bytes a second are missing or none"));
+	ck_assert(does("flow H1 H2 2000G", "more than 1000G"));
+	ck_assert(does("flow H1 H9 5", "no node \"H9\""));
+	ck_assert(does("pma S1", "what the agent is like is missing"));
+	ck_assert(does("pma S1 blue", "\"blue\" is none of what an agent can be like"));
+	ck_assert(does("pma S1 narrow errors64", "\"errors64\" is none"));
+	ck_assert(does("pma S1 plain silent", "\"plain silent\" is none"));
+	ck_assert(does("pma S1 delay", "\"delay\" is none"));
+	ck_assert(does("pma S1 tick 0", "\"tick 0\" is none"));
+	ck_assert(does("pma S1 redirect H9", "\"redirect H9\" is none"));
+	ck_assert(does("pma S1[3] narrow", "a port is named"));
+}
+END_TEST
+
+/* ------------------------------------------------------------------ flows */
+
+static uint64_t
+counted(uint32_t node, unsigned port, enum sim_counter what)
+{
+	const struct sim_fabric *f = sim_fabric(sim);
+
+	return f->counters[f->nodes[node].first_port + port][what];
+}
+
+/* So long without anything but flows, with counters that begin at 0. */
+static void
+let_flow(int64_t ms)
+{
+	flows_count(sim);
+	for (uint32_t n = 0; n < N_NODES; n++)
+		pma_forget(sim_fabric(sim), n);
+	sim_run(sim, sim_now_ns(sim) + ms * MS);
+	flows_count(sim);
+}
+
+static void
+setup_flows(void)
+{
+	setup_active();
+	ck_assert_uint_eq(set_state("\1", 3, WIRE_PORT_ARMED, 0), 0);
+	ck_assert_uint_eq(set_state("\1\3", 1, WIRE_PORT_ARMED, 0), 0);
+	ck_assert_uint_eq(set_state("\1", 3, WIRE_PORT_ACTIVE, 0), 0);
+	ck_assert_uint_eq(set_state("\1", 4, WIRE_PORT_ARMED, 0), 0);
+	ck_assert_uint_eq(set_state("\1\2", 4, WIRE_PORT_ARMED, 0), 0);
+	ck_assert_uint_eq(set_state("\1", 4, WIRE_PORT_ACTIVE, 0), 0);
+	wait_ms(10);
+}
+
+/* Links take 12.5 GB/s.  H1 asks for 20 of them to H2, H3 for 2.5: between the switches H3 has its
+ * 2.5, H1 the other 10. */
+START_TEST(flows_share_a_link)
+{
+	ck_assert(does("flow H1 H2 20G", "ok"));
+	ck_assert(does("flow H3 H2 2500M", "ok"));
+	let_flow(1000);
+	ck_assert_uint_eq(counted(H1, 1, COUNT_XMIT_PACKETS), 39062500);
+	ck_assert_uint_eq(counted(H1, 1, COUNT_XMIT_DATA), 2500000000);
+	ck_assert_uint_eq(counted(S1, 1, COUNT_RCV_PACKETS), 39062500);
+	ck_assert_uint_eq(counted(H3, 1, COUNT_XMIT_PACKETS), 9765625);
+	ck_assert_uint_eq(counted(S1, 2, COUNT_XMIT_PACKETS), 48828125);
+	ck_assert_uint_eq(counted(S1, 2, COUNT_UNICAST_XMIT), 48828125);
+	ck_assert_uint_eq(counted(H2, 1, COUNT_RCV_DATA), 3125000000);
+	ck_assert_uint_eq(counted(S1, 4, COUNT_XMIT_PACKETS), 0);
+	/* 10 of 22.5 are held back at S1, 10 of 20 at H1; a tick is 8 ns */
+	ck_assert_uint_eq(counted(S1, 2, COUNT_XMIT_WAIT), 55555500);
+	ck_assert_uint_eq(counted(H1, 1, COUNT_XMIT_WAIT), 62500000);
+	ck_assert_uint_eq(counted(H3, 1, COUNT_XMIT_WAIT), 0);
+	ck_assert_uint_eq(counted(S2, 2, COUNT_XMIT_WAIT), 0);
+	/* both want more than half: 6.25 each, 24,414,062 packets and a half */
+	ck_assert(does("flow H3 H2 20G", "ok"));
+	ck_assert(does("pma S1 tick 32ns", "ok"));
+	let_flow(1000);
+	ck_assert_uint_eq(counted(H1, 1, COUNT_XMIT_PACKETS), 24414062);
+	ck_assert_uint_eq(counted(H3, 1, COUNT_XMIT_PACKETS), 24414062);
+	ck_assert_uint_eq(counted(S1, 2, COUNT_XMIT_WAIT), 1000000000 / 32 * 27.5 / 40);
+	let_flow(1000); /* ... the halves are not lost */
+	ck_assert_uint_eq(counted(S1, 2, COUNT_XMIT_PACKETS), 48828126);
+	/* alone, H3 is bound by its own link */
+	ck_assert(does("flow H1 H2 0", "ok"));
+	let_flow(1000);
+	ck_assert_uint_eq(counted(H3, 1, COUNT_XMIT_DATA), 3125000000);
+	ck_assert_uint_eq(counted(H3, 1, COUNT_XMIT_WAIT), 1000000000 / 8 * 7.5 / 20);
+	ck_assert_uint_eq(counted(S1, 2, COUNT_XMIT_WAIT), 0);
+	ck_assert(does("flow H3 H2 0", "ok"));
+	let_flow(1000);
+	ck_assert_uint_eq(counted(H3, 1, COUNT_XMIT_DATA), 0);
+}
+END_TEST
+
+/* Ports that wait are a tree with the full link as its root; who goes elsewhere does not wait. */
+START_TEST(flows_wait_back_to_their_source)
+{
+	ck_assert(does("flow H1 H2 10G", "ok"));
+	ck_assert(does("flow H3 H2 10G", "ok"));
+	ck_assert(does("flow H2 H1 10G", "ok"));
+	let_flow(8);
+	ck_assert_uint_eq(counted(S1, 2, COUNT_XMIT_WAIT), 1000000 * 3.75 / 10);
+	ck_assert_uint_eq(counted(H1, 1, COUNT_XMIT_WAIT), 1000000 * 3.75 / 10);
+	ck_assert_uint_eq(counted(H3, 1, COUNT_XMIT_WAIT), 1000000 * 3.75 / 10);
+	ck_assert_uint_eq(counted(H2, 1, COUNT_XMIT_WAIT), 0);
+	ck_assert_uint_eq(counted(S2, 1, COUNT_XMIT_WAIT), 0);
+	ck_assert_uint_eq(counted(S2, 2, COUNT_XMIT_WAIT), 0);
+}
+END_TEST
+
+/* The tables and links as they are, whoever has made them so. */
+START_TEST(flows_follow_the_tables)
+{
+	uint8_t lft[64];
+
+	memcpy(lft, get("\1", WIRE_ATTR_LFT, 0), 64);
+	ck_assert(does("flow H1 H2 20G", "ok"));
+	lft[2] = 4; /* the slower cable: 4 GB/s */
+	ck_assert_uint_eq(set("\1", WIRE_ATTR_LFT, 0, lft), 0);
+	wait_ms(2);
+	let_flow(1000);
+	ck_assert_uint_eq(counted(S1, 4, COUNT_XMIT_PACKETS), 15625000);
+	ck_assert_uint_eq(counted(S1, 2, COUNT_XMIT_PACKETS), 0);
+	ck_assert_uint_eq(counted(S1, 4, COUNT_XMIT_WAIT), 125000000 * 0.8);
+	ck_assert(does("unlink S2[4]", "ok"));
+	wait_ms(2);
+	let_flow(1000); /* all that H1's link takes is dropped where the cable is gone */
+	ck_assert_uint_eq(counted(S1, 1, COUNT_RCV_PACKETS), 48828125);
+	ck_assert_uint_eq(counted(S1, 4, COUNT_XMIT_DISCARDS), 48828125);
+	ck_assert_uint_eq(counted(S1, 4, COUNT_XMIT_PACKETS), 0);
+	lft[2] = 255;
+	ck_assert_uint_eq(set("\1", WIRE_ATTR_LFT, 0, lft), 0);
+	wait_ms(2);
+	let_flow(1000);
+	ck_assert_uint_eq(counted(S1, 1, COUNT_RELAY_ERRORS), 48828125);
+	ck_assert_uint_eq(counted(S1, 4, COUNT_XMIT_DISCARDS), 0);
+	lft[2] = 2;
+	ck_assert_uint_eq(set("\1", WIRE_ATTR_LFT, 0, lft), 0);
+	wait_ms(2);
+	let_flow(1000);
+	ck_assert_uint_eq(counted(H2, 1, COUNT_RCV_PACKETS), 48828125);
+	ck_assert_uint_eq(counted(S1, 1, COUNT_RELAY_ERRORS), 0);
+}
+END_TEST
+
+/* A reader sees what has flowed up to then, and long times do not wrap. */
+START_TEST(flows_are_counted_when_read)
+{
+	uint64_t before, hour = UINT64_C(3600) * 12500000000 / 4;
+
+	ck_assert(does("flow H1 H2 12500M", "ok"));
+	before = wire_get64(counters_of(2, 1, EXTENDED) + 16);
+	sim_run(sim, sim_now_ns(sim) + INT64_C(3600000) * MS);
+	ck_assert_uint_ge(wire_get64(counters_of(2, 1, EXTENDED) + 16), before + hour);
+	ck_assert_uint_lt(
+	    wire_get64(counters_of(2, 1, EXTENDED) + 16), before + hour + hour / 1000);
+	ck_assert(does("count H2[1] PortRcvData 0xfffffffffffffff0", "ok"));
+	sim_run(sim, sim_now_ns(sim) + 1000 * MS);
+	ck_assert_uint_eq(wire_get64(counters_of(2, 1, EXTENDED) + 16), UINT64_MAX);
+}
+END_TEST
+
 int
 main(void)
 {
 	Suite *s = suite_create("gsi");
-	TCase *t = tcase_create("gsi");
+	TCase *t = tcase_create("gsi"), *flows = tcase_create("flows");
 
 	tcase_add_checked_fixture(t, setup_active, teardown);
 	tcase_add_test(t, counters_follow_packets);
@@ -434,6 +877,21 @@ main(void)
 	tcase_add_test(t, traffic_and_mtu);
 	tcase_add_test(t, console);
 	tcase_add_test(t, errors_of_a_port);
+	tcase_add_loop_test(
+	    t, each_counter_stands_where_it_is_to, 0, sizeof(places) / sizeof(places[0]));
+	tcase_add_test(t, halves_of_a_byte);
+	tcase_add_test(t, selected_counters_are_cleared);
+	tcase_add_test(t, a_reboot_zeroes_counters);
+	tcase_add_test(t, agents_have_more_or_less);
+	tcase_add_test(t, silent_and_slow_agents);
+	tcase_add_test(t, redirected_agents);
+	tcase_add_test(t, wrong_counters_flows_and_agents);
 	suite_add_tcase(s, t);
+	tcase_add_checked_fixture(flows, setup_flows, teardown);
+	tcase_add_test(flows, flows_share_a_link);
+	tcase_add_test(flows, flows_wait_back_to_their_source);
+	tcase_add_test(flows, flows_follow_the_tables);
+	tcase_add_test(flows, flows_are_counted_when_read);
+	suite_add_tcase(s, flows);
 	return run_suite(s);
 }

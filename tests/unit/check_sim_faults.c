@@ -513,7 +513,8 @@ START_TEST(test_script_errors)
 		{ "at 5ms reboot S1 for ever", "no time" }, { "at 5ms wake S1 S2", "too much" },
 		{ "at 5ms loss", "share is missing" }, { "at 5ms loss 200%", "share is missing" },
 		{ "at 5ms describe S1", "text is missing" },
-		{ "at 1 2 3 4 5 6 7 8 9", "too many words" }, { "[", "bracket is open" },
+		{ "at 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16", "too many words" },
+		{ "[", "bracket is open" },
 		{ "at -5ms wake S1", "is no time" } };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
