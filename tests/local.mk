@@ -539,6 +539,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmctl.sh \
 	tests/integration/isolate.sh \
 	tests/integration/fmsim_busiest.sh \
+	tests/integration/fmsim_counters.sh \
 	tests/integration/fmsim_guid.sh \
 	tests/integration/fmsim_second_port.sh \
 	tests/integration/fmsim_keys.sh \
