@@ -209,6 +209,7 @@ UNIT_TESTS = \
 	tests/sweep/check_dist \
 	tests/sweep/check_events \
 	tests/sweep/check_fields \
+	tests/sweep/check_flaps \
 	tests/sweep/check_foreign_guid \
 	tests/sweep/check_newcomers \
 	tests/sweep/check_forged_answers \
@@ -540,6 +541,7 @@ SCRIPT_TESTS = \
 	tests/integration/isolate.sh \
 	tests/integration/fmsim_busiest.sh \
 	tests/integration/fmsim_counters.sh \
+	tests/integration/fmsim_flaps.sh \
 	tests/integration/fmsim_guid.sh \
 	tests/integration/fmsim_second_port.sh \
 	tests/integration/fmsim_keys.sh \

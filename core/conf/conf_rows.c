@@ -396,6 +396,13 @@ static const struct conf_row rows[] = {
 	BOOL(NULL, "force_heavy_sweep", sweep.force_heavy, "no",
 	    "Every sweep at sweep_interval reads all nodes and ports anew; a light one asks each "
 	    "switch whether something has changed."),
+	TIME(NULL, "flap_still", sweep.flap_still_ms, "30s", 0, 1 * HOUR,
+	    "A cable between switches that goes down three times within a minute stays out of the "
+	    "forwarding tables until it has not gone down for this long, and twice as long each "
+	    "time that it is so again within an hour, 1h at most; after the second time it waits "
+	    "for 10 s. One without which a switch or host would be cut off is used all the same. "
+	    "fmctl trouble has them, fmctl restore takes one back at once; 0 = all cables that "
+	    "are up are used."),
 	BOOL(NULL, "babbling_port_policy", sweep.babbling_port_policy, "no",
 	    "Disable a port that has told of errors (traps 129 to 131) 250 times in a row: of the "
 	    "two ends of its cable the one nearer to the SM. fmd's own link and one that is the "

@@ -148,8 +148,9 @@ struct conf_qos {
 
 /* When the fabric is looked at, and how. */
 struct conf_sweep {
-	int64_t interval_ms; /* 0 = light sweeps only while something is unfinished */
-	int64_t audit_ms;    /* a turn; 0 = none */
+	int64_t interval_ms;   /* 0 = light sweeps only while something is unfinished */
+	int64_t audit_ms;      /* a turn; 0 = none */
+	int64_t flap_still_ms; /* 0 = cables that flap are used as others */
 	bool on_trap, force_heavy, babbling_port_policy;
 	bool lid_routed_smps;
 };

@@ -535,8 +535,9 @@ run_progress(void *arg, const json_t *args, json_t **result, struct fm_error *er
 		sweep_phase_names[sweeper_phase(d->sweeper)], "ended", (json_int_t)d->ended.number,
 		"outcome", d->ended.number > 0 ? sweep_outcome_name(d->ended.outcome) : NULL,
 		"unreachable_pairs", (json_int_t)d->ended.n_unreachable, "unfinished",
-		(json_int_t)todo->n, "tries_again", (int)todo_is_hastened(todo), "converged",
-		(int)sweeper_is_well(d->sweeper), "audit", audit_json(d)),
+		(json_int_t)(todo->n - todo->n_of[TODO_FLAPPING]), "tries_again",
+		(int)todo_is_hastened(todo), "converged", (int)sweeper_is_well(d->sweeper), "audit",
+		audit_json(d)),
 	    result, err);
 }
 

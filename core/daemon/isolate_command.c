@@ -10,6 +10,7 @@
 
 #include "core/ctl/ctl.h"
 #include "core/daemon/daemon.h"
+#include "core/inventory/flaps.h"
 #include "core/inventory/isolated_read.h"
 #include "core/route/trial.h"
 #include "core/text/json_text.h"
@@ -383,13 +384,11 @@ switches_json(const struct wish *w)
 	return all;
 }
 
-/* asked_for: it is done, and nothing more is foretold. */
+/* asked_for: it is done.  fullest: taken over; NULL: it is being found. */
 static json_t *
-effect_json(struct daemon *d, const char *what, const struct wish *w, const struct effect *e,
-    bool asked_for)
+effect_json(const struct daemon *d, const char *what, const struct wish *w, const struct effect *e,
+    bool asked_for, json_t *fullest)
 {
-	json_t *fullest = asked_for ? json_null() : foretell(d, w, !w->restores && e->n_hosts > 0);
-
 	return json_pack("{s:s, s:o, s:o, s:i, s:b, s:i, s:I, s:i, s:O, s:s, s:o, s:I}", "command",
 	    w->restores ? "restore" : "isolate", "what", json_text(what), "switches",
 	    switches_json(w), "n_switches", (int)count_switches(w), "asked_for", (int)asked_for,
@@ -398,6 +397,50 @@ effect_json(struct daemon *d, const char *what, const struct wish *w, const stru
 	    fullest != NULL ? "done" : "judging", "fullest",
 	    fullest != NULL ? fullest : json_null(), "sweep",
 	    (json_int_t)sweeper_report(d->sweeper)->number + 1);
+}
+
+/* The cables that flap, as far as the text names some: to *named, which is empty.  False: none. */
+static bool
+name_flapping(const struct daemon *d, const char *what, struct isolated *named)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	struct isolated all = { 0 };
+	const struct isolated_places at = { .inv = inv, .now = &all };
+	struct fm_error err = { 0 };
+	bool ok = true;
+
+	for (size_t i = 0; i < inv->flaps.n; i++) {
+		const struct inv_flap *f = &inv->flaps.item[i];
+
+		if (flaps_at(inv, f->slot[0], f->port[0]) != NULL)
+			ok = isolated_add(&all, inv_node(inv, f->slot[0])->guid, f->port[0]) && ok;
+	}
+	ok = ok && isolated_any(&all) && isolated_read(&at, what, true, named, &err) == 0;
+	isolated_fini(&all);
+	return ok;
+}
+
+/* What it does is small, and known: routes over the cable are found when it is used again. */
+static int
+restore_flapping(struct daemon *d, const char *what, const struct isolated *named, bool yes,
+    json_t **result, struct fm_error *err)
+{
+	const struct wish w = { .restores = true };
+	struct effect e = { .n_cables = (uint32_t)named->items.n, .hosts = json_array() };
+	char reason[120];
+
+	for (size_t i = 0; yes && i < named->items.n; i++)
+		sweeper_end_flapping(
+		    d->sweeper, named->items.item[i].guid, named->items.item[i].port);
+	if (yes) {
+		snprintf(reason, sizeof(reason), "fmctl restore %.70s", what);
+		events_add(d->events, FM_LOG_NOTICE, "daemon", NULL, "%s", reason);
+		sweeper_request(d->sweeper, SWEEP_NAMED, reason);
+		daemon_wake(d);
+	}
+	*result = effect_json(d, what, &w, &e, yes, json_null());
+	json_decref(e.hosts);
+	return *result != NULL ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
 }
 
 static int
@@ -416,6 +459,11 @@ change(struct daemon *d, const json_t *args, bool restores, json_t **result, str
 		return fm_fail(err, FM_E_CONFIG,
 		    "this fmd is %s: cables are isolated by the master",
 		    ha_state_name(d->ha.state));
+	if (restores && name_flapping(d, what, &w.named)) {
+		rc = restore_flapping(d, what, &w.named, yes, result, err);
+		isolated_fini(&w.named);
+		return rc;
+	}
 	rc = make_set(d, what, &w, err);
 	if (rc == 0)
 		rc = find_effect(d, &w.to, &e, err);
@@ -424,7 +472,8 @@ change(struct daemon *d, const json_t *args, bool restores, json_t **result, str
 	if (rc == 0 && yes)
 		rc = apply_wish(d, &w, what, err);
 	if (rc == 0) {
-		*result = effect_json(d, what, &w, &e, yes);
+		*result = effect_json(d, what, &w, &e, yes,
+		    yes ? json_null() : foretell(d, &w, !restores && e.n_hosts > 0));
 		if (*result == NULL)
 			rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
 	}

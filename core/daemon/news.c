@@ -57,16 +57,17 @@ end_json(const struct seen_node *n, unsigned port)
 	return end;
 }
 
-/* What was lost is as it was. */
+/* What was lost is as it was; falls: of one that flaps, or has. */
 static json_t *
-cable_json(const struct seen *in, const struct news_cable *c)
+cable_json(const struct seen *in, const struct news_cable *c, const struct seen_port *flaps)
 {
 	const struct seen_node *a = &in->nodes[c->slot];
 	const struct seen_port *p = &a->ports[c->port];
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:b}", "from", end_json(a, c->port), "to",
+	return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o}", "from", end_json(a, c->port), "to",
 	    end_json(&in->nodes[c->far], c->far_port), "rate", rate_json(p->rate), "best",
-	    rate_json(p->best), "degraded", (int)seen_is_slow(p));
+	    rate_json(p->best), "degraded", (int)seen_is_slow(p), "falls",
+	    flaps != NULL ? json_integer(flaps->flaps) : json_null());
 }
 
 static json_t *
@@ -89,14 +90,21 @@ facts_json(const struct seen *before, const struct seen *now, const struct news 
 {
 	bool lost = item->kind == NEWS_LOST_NODES || item->kind == NEWS_LOST_CABLES;
 	const struct seen *in = lost ? before : now;
+	const struct seen *flapped = item->kind == NEWS_FLAPPING ? now
+	    : item->kind == NEWS_STILL				 ? before
+								 : NULL;
 	json_t *nodes = json_array(), *cables = json_array();
 
 	for (uint32_t i = 0; i < item->n_nodes && i < FACTS_MAX; i++)
 		json_array_append_new(
 		    nodes, node_json(&in->nodes[news->nodes.item[item->first_node + i]]));
-	for (uint32_t i = 0; i < item->n_cables && i < FACTS_MAX; i++)
-		json_array_append_new(
-		    cables, cable_json(in, &news->cables.item[item->first_cable + i]));
+	for (uint32_t i = 0; i < item->n_cables && i < FACTS_MAX; i++) {
+		const struct news_cable *c = &news->cables.item[item->first_cable + i];
+
+		json_array_append_new(cables,
+		    cable_json(
+			in, c, flapped != NULL ? &flapped->nodes[c->slot].ports[c->port] : NULL));
+	}
 	return json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:b, s:o}", "event",
 	    news_kind_name(item->kind), "switches", (json_int_t)item->n_switches, "hosts",
 	    (json_int_t)(item->n_nodes - item->n_switches), "n_cables", (json_int_t)item->n_cables,

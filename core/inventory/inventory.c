@@ -41,6 +41,7 @@ inv_fini(struct inventory *inv)
 		drop_tables(inv_node(inv, i));
 	fm_vec_fini(&inv->nodes);
 	fm_vec_fini(&inv->switches);
+	fm_vec_fini(&inv->flaps);
 	fm_hash_fini(&inv->by_guid);
 	fm_hash_fini(&inv->by_port);
 	fm_hash_fini(&inv->lid_owner);

@@ -82,6 +82,23 @@ enum inv_registration {
 
 struct pkey_held; /* core/subnet/pkey_table.h */
 
+/* A cable between switches that has gone down more than once within a minute (flaps.h). */
+enum inv_flap_state {
+	FLAP_PAST, /* it is used like any other; what was is remembered */
+	FLAP_HELD, /* for a moment: it has gone down twice */
+	FLAP_OUT   /* thrice */
+};
+struct inv_flap {
+	int64_t until_ms; /* held, out: by the clock of the transport; past: it ended then */
+	int64_t still_ms; /* so long it is, or was, to be still */
+	uint32_t slot[2];
+	uint32_t n_falls[2]; /* seen at each end since it was last used like any other */
+	uint8_t port[2];
+	uint8_t n_times; /* that it was left out, and that is not forgotten */
+	uint8_t state;	 /* enum inv_flap_state */
+	bool only_way;	 /* it is used all the same */
+};
+
 struct inv_port {
 	struct wire_port_info info;   /* as last reported, when `known` */
 	uint64_t m_key;		      /* that opens it, when not the fabric's (mkeys.c); 0: it is */
@@ -91,6 +108,8 @@ struct inv_port {
 	uint64_t read_seq, doubt_seq; /* observe.h */
 	uint32_t refused;	      /* rows of the field table that this port will not take */
 	uint32_t n_falls;	      /* times that its link was seen to have come up anew */
+	uint32_t flap;		      /* inventory.flaps[flap - 1] is of its cable; 0: none */
+	int64_t fell_ms[2];	      /* the last two times, transport clock (flaps.h); 0: none */
 	uint16_t lid;		      /* base LID given by us, 0 = none yet */
 	uint8_t peer_port;
 	uint8_t edge; /* enum inv_edge */
@@ -106,8 +125,8 @@ struct inv_port {
 	bool pkeys_done;  /* the table is right; a switch port to a host may enforce it */
 	bool aliases_done; /* its alias GUIDs were asked for since it came up */
 	bool maps_in_done; /* SL2VL of what comes in here are right, by all outputs */
-	bool raised; /* of a switch: fmd has brought its link up since it last told of changes */
-	bool follows;	   /* its neighbour is made active first (links.c) */
+	bool raised;  /* of a switch: fmd has brought its link up since it last told of changes */
+	bool follows; /* its neighbour is made active first (links.c) */
 };
 
 /* LID-routed SMPs to a switch, and mixed ones that turn directed there (lid_route.c). */
@@ -176,6 +195,7 @@ struct inventory {
 	uint64_t n_unlinked;	   /* links taken out since the start */
 	struct fm_hash lid_owner;  /* base LID that we have given -> slot */
 	FM_VEC(uint32_t) switches; /* sw_index -> slot */
+	FM_VEC(struct inv_flap) flaps;
 };
 
 void inv_init(struct inventory *inv);

@@ -3,6 +3,8 @@
 CORE_SOURCES += \
 	core/inventory/fields.c \
 	core/inventory/fields.h \
+	core/inventory/flaps.c \
+	core/inventory/flaps.h \
 	core/inventory/inventory.c \
 	core/inventory/inventory.h \
 	core/inventory/isolated.c \

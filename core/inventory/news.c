@@ -17,6 +17,8 @@ news_kind_name(enum news_kind kind)
 		[NEWS_CAME_CABLES] = "came-cables",
 		[NEWS_MOVED] = "moved",
 		[NEWS_BOUNCED] = "bounced",
+		[NEWS_FLAPPING] = "flapping",
+		[NEWS_STILL] = "still",
 		[NEWS_OTHER_RATE] = "other-rate",
 		[NEWS_SLOW] = "slow",
 		[NEWS_RENAMED] = "renamed",
@@ -403,12 +405,30 @@ list_cable(struct cable_list *list, enum news_kind kind, uint32_t slot, unsigned
 	return kind == N_NEWS_KINDS || fm_vec_push(&list->of[kind], c);
 }
 
+/* One that flaps is told of when that begins and when it ends, and of nothing else. */
+static bool
+list_flaps(
+    const struct news_pair *p, uint32_t slot, unsigned port, struct cable_list *list, bool *is_told)
+{
+	const struct seen_port *was = news_port(p->before, slot, port),
+			       *now = &p->now->nodes[slot].ports[port];
+	bool did = was != NULL && was->flaps > 0, does = now->flaps > 0;
+
+	*is_told = did || does;
+	if (did == does || !is_first_end(p->now, slot, port, now))
+		return true;
+	return list_cable(list, does ? NEWS_FLAPPING : NEWS_STILL, slot, port, now);
+}
+
 static bool
 list_port(const struct news_pair *p, uint32_t slot, unsigned port, struct cable_list *list)
 {
 	const struct seen_port *was = news_port(p->before, slot, port),
 			       *now = &p->now->nodes[slot].ports[port];
+	bool is_told;
 
+	if (!list_flaps(p, slot, port, list, &is_told) || is_told)
+		return is_told;
 	if (was != NULL && was->linked && !is_same(was, now) &&
 	    is_first_end(p->before, slot, port, was) && is_between_old(p, slot, was->peer) &&
 	    !has_moved(p, slot, port) && !has_moved(p, was->peer, was->peer_port) &&
@@ -479,7 +499,7 @@ tell_line(
 {
 	struct news_item item = { .kind = kind,
 		.rest = rest,
-		.worse = kind == NEWS_LOST_CABLES || kind == NEWS_SLOW,
+		.worse = kind == NEWS_LOST_CABLES || kind == NEWS_SLOW || kind == NEWS_FLAPPING,
 		.first_cable = (uint32_t)t->out->cables.n,
 		.n_cables = n };
 	const struct seen_port *was = news_port(t->p.before, cables[0].slot, cables[0].port);

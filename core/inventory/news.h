@@ -25,6 +25,8 @@ enum news_kind {
 	NEWS_CAME_CABLES,
 	NEWS_MOVED,	 /* a port of a host has another neighbour */
 	NEWS_BOUNCED,	 /* a cable went down and came back between the two pictures */
+	NEWS_FLAPPING,	 /* it has gone down again and again: left out, or the only way (flaps.h) */
+	NEWS_STILL,	 /* ... no more */
 	NEWS_OTHER_RATE, /* width or speed are others than before */
 	NEWS_SLOW,	 /* width or speed are below what both ends support, and were not before */
 	NEWS_RENAMED,

@@ -18,6 +18,8 @@ static const char *const verbs[N_NEWS_KINDS] = {
 	[NEWS_CAME_CABLES] = "came",
 	[NEWS_MOVED] = "moved",
 	[NEWS_BOUNCED] = "went down and came back",
+	[NEWS_FLAPPING] = "flapping",
+	[NEWS_STILL] = "flapping no more",
 	[NEWS_OTHER_RATE] = "another width or speed than before",
 	[NEWS_SLOW] = "slower or narrower than both ends support",
 	[NEWS_RENAMED] = "has another name",
@@ -257,6 +259,27 @@ say_names(struct sentence *s, const struct news_pair *p, const struct news *news
 
 /* ------------------------------------------------------------------- cables */
 
+/* How often it has gone down, and what becomes of it. */
+static void
+add_flaps(
+    struct sentence *s, const struct news_pair *p, enum news_kind kind, const struct news_cable *c)
+{
+	const struct seen_port *now = news_port(p->now, c->slot, c->port);
+	const struct seen_port *was = news_port(p->before, c->slot, c->port);
+
+	if (kind == NEWS_STILL) {
+		sentence_add(s, " (went down %" PRIu32 " times%s)", was->flaps,
+		    now->linked ? "" : ", and is down");
+		return;
+	}
+	sentence_add(s, " (went down %" PRIu32 " times; ", now->flaps);
+	if (now->only_way)
+		sentence_add(s, "used all the same, as the only way)");
+	else
+		sentence_add(
+		    s, "out of the forwarding tables until still for %" PRIu32 " s)", now->still_s);
+}
+
 /* What is to be said of a cable behind its ends, in brackets. */
 static void
 add_remarks(
@@ -267,6 +290,10 @@ add_remarks(
 	const struct seen_port *was = lost ? NULL : news_place_before(p, c->far, c->far_port);
 	struct wire_rate none = { 0 }, old = news_rate_before(p, c->slot, c->port);
 
+	if (kind == NEWS_FLAPPING || kind == NEWS_STILL) {
+		add_flaps(s, p, kind, c);
+		return;
+	}
 	if (was != NULL) {
 		sentence_add(s, " (");
 		add_place_before(s, p, was);

@@ -1,8 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "core/inventory/flaps.h"
 #include "core/inventory/seen.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Told once: not before both ends are there, and then also while one is not. */
+static void
+take_flaps(const struct inventory *inv, uint32_t slot, unsigned port, struct seen_port *out)
+{
+	const struct inv_flap *f = flaps_at(inv, slot, port);
+
+	if (f == NULL || f->state != FLAP_OUT) {
+		out->flaps = 0;
+		return;
+	}
+	if (out->flaps == 0 &&
+	    (!inv_node(inv, f->slot[0])->present || !inv_node(inv, f->slot[1])->present))
+		return;
+	out->flaps = flap_falls(f);
+	out->still_s = (uint32_t)(f->still_ms / 1000);
+	out->only_way = f->only_way;
+}
 
 static void
 take_port(const struct inventory *inv, uint32_t slot, unsigned port, const struct seen_port *was,
@@ -26,6 +45,7 @@ take_port(const struct inventory *inv, uint32_t slot, unsigned port, const struc
 		out->linked = false;
 		out->since_s = now_s;
 	}
+	take_flaps(inv, slot, port, out);
 }
 
 static bool

@@ -16,8 +16,11 @@ struct seen_port {
 	uint32_t peer;		     /* slot at the other end, now or last; INV_NONE: never */
 	uint32_t since_s;	     /* UTC: linked, or not, since then */
 	uint32_t n_falls;	     /* inv_port.n_falls */
+	uint32_t flaps;	  /* it is left out as it has gone down so often (flaps.h); 0: it is not */
+	uint32_t still_s; /* ... until it has been still for so long */
 	uint8_t peer_port;
 	bool linked;
+	bool only_way; /* ... it would be, and there is no other way */
 };
 
 struct seen_node {

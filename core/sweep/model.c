@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "core/graph/switch_order.h"
+#include "core/inventory/flaps.h"
 #include "core/inventory/isolated.h"
 #include "core/plan/keep.h"
 #include "core/subnet/lid.h"
@@ -355,7 +356,9 @@ add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot, bool is
 			continue;
 		if (links_is_put_off(s, n, i))
 			continue;
-		if (!isolated && isolated_is_cable(s->set.isolated, &s->inv, slot, i))
+		if (!isolated &&
+		    (flaps_leave_out(&s->inv, slot, i) ||
+			isolated_is_cable(s->set.isolated, &s->inv, slot, i)))
 			continue;
 		q = &far->ports[p->peer_port];
 		c = (struct snapshot_cable){ .sw = { n->sw_index, far->sw_index },
@@ -371,7 +374,7 @@ add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot, bool is
 	return true;
 }
 
-/* isolated: with the cables that are, too. */
+/* isolated: with the cables that are, or flap, too. */
 static int
 build_snapshot(struct sweeper *s, bool isolated, struct snapshot **out, struct fm_error *err)
 {
@@ -441,6 +444,7 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 	*snap = NULL;
 	snapshot_put(s->writing.wire);
 	s->writing.wire = NULL;
+	flaps_decide(&s->inv, s->set.isolated, s->set.sweep.flap_still_ms > 0, sweeper_clock_ms(s));
 	if (!number_switches(&s->inv))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for switches");
 	rc = give_lids(s, err);
@@ -449,7 +453,7 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 	if (s->inv.switches.n == 0)
 		return 0; /* two CAs back to back */
 	rc = build_snapshot(s, false, snap, err);
-	if (rc == 0 && isolated_any(s->set.isolated))
+	if (rc == 0 && (isolated_any(s->set.isolated) || flaps_any_left_out(&s->inv)))
 		rc = build_snapshot(s, true, &s->writing.wire, err);
 	if (rc != 0)
 		return rc;
@@ -461,6 +465,15 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 	snapshot_put(*snap);
 	*snap = NULL;
 	return 0;
+}
+
+bool
+sweeper_end_flapping(struct sweeper *s, uint64_t guid, uint8_t port)
+{
+	uint32_t slot = inv_find(&s->inv, guid);
+
+	return slot != INV_NONE && port <= inv_node(&s->inv, slot)->n_ports &&
+	    flaps_end(&s->inv, slot, port);
 }
 
 int

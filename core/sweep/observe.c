@@ -7,6 +7,7 @@
  * where there was one.
  */
 #include "core/audit/audit.h"
+#include "core/inventory/flaps.h"
 #include "core/sweep/internal.h"
 
 void
@@ -145,6 +146,8 @@ note_bounce(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_p
 	s->disc->changed = true;
 	inv_node(&s->inv, slot)->fell = true;
 	p->n_falls++;
+	if (s->set.sweep.flap_still_ms > 0)
+		flaps_fell(&s->inv, slot, port, s->set.sweep.flap_still_ms, sweeper_clock_ms(s));
 	if (p->edge == EDGE_LINKED)
 		doubt_port(s, p->peer, p->peer_port);
 	if (p->edge == EDGE_ASKED)

@@ -46,6 +46,10 @@ int sweeper_lid_moves(struct sweeper *s, uint8_t ca_lmc, uint8_t switch_lmc,
 int sweeper_snapshot_as(struct sweeper *s, const struct isolated *isolated, struct snapshot **out,
     struct fm_error *err);
 
+/* The cable at a port of this node is used again though it flaps (core/inventory/flaps.h), from the
+ * next sweep on that makes a plan.  False: it was not left out. */
+bool sweeper_end_flapping(struct sweeper *s, uint64_t guid, uint8_t port);
+
 /* A MAD that answers no question of ours: a trap. */
 void sweeper_on_mad(struct sweeper *s, const struct mad *m);
 /* Go on as far as possible without waiting; call after every txn_poll(). */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/inventory/flaps.h"
 #include "core/sweep/internal.h"
 #include "core/sweep/well.h"
 
@@ -14,7 +15,8 @@
 enum effort {
 	AT_LIGHT_SWEEPS, /* it waits for somebody else */
 	AT_ONCE,	 /* and ever later */
-	EVER_AGAIN	 /* till it is done, every 2 s at last */
+	EVER_AGAIN,	 /* till it is done, every 2 s at last */
+	AT_ITS_TIME	 /* and from then on as EVER_AGAIN */
 };
 
 /* What a sweep that takes an entry up does first. */
@@ -51,6 +53,7 @@ static const struct {
 	[TODO_GROUPS] = { "multicast", AT_ONCE, WRITE },
 	[TODO_PKEYS] = { "pkeys", AT_ONCE, WRITE },
 	[TODO_ALIASES] = { "alias-guids", AT_ONCE, WRITE },
+	[TODO_FLAPPING] = { "flapping", AT_ITS_TIME, READ_LINK },
 	[TODO_REJOINED] = { "joined", AT_ONCE, WRITE },
 	[TODO_NOT_MASTER] = { "not-master", AT_LIGHT_SWEEPS, NOTHING },
 	[TODO_NO_LINK] = { "no-link", EVER_AGAIN, WRITE },
@@ -175,6 +178,15 @@ why_settings(const struct sweeper *s, uint32_t slot, unsigned port)
 	return aliases_are_due_at(s, slot, port) ? TODO_ALIASES : TODO_DONE;
 }
 
+/* The entry of a cable is at the first of its ends. */
+static enum todo_why
+why_flaps(const struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct inv_flap *f = port != 0 ? flaps_at(&s->inv, slot, port) : NULL;
+
+	return f != NULL && f->slot[0] == slot && f->port[0] == port ? TODO_FLAPPING : TODO_DONE;
+}
+
 static enum todo_why
 why(const struct sweeper *s, uint32_t slot, unsigned port)
 {
@@ -188,7 +200,9 @@ why(const struct sweeper *s, uint32_t slot, unsigned port)
 	if (is_in_doubt(s, slot, port))
 		return TODO_UNREAD;
 	w = port == 0 && inv_is_switch(n) ? why_switch(s, slot) : why_link(s, n, port);
-	return w != TODO_DONE ? w : why_settings(s, slot, port);
+	if (w == TODO_DONE)
+		w = why_settings(s, slot, port);
+	return w != TODO_DONE ? w : why_flaps(s, slot, port);
 }
 
 /* -------------------------------------------------------------------- the list */
@@ -232,7 +246,7 @@ is_logged_where_met(const struct sweeper *s, const struct todo *t)
 {
 	const struct inv_node *n = inv_node(&s->inv, t->slot);
 
-	return t->why == TODO_M_KEY || t->why == TODO_STOPPED ||
+	return t->why == TODO_M_KEY || t->why == TODO_STOPPED || t->why == TODO_FLAPPING ||
 	    (t->why == TODO_NO_ANSWER && n->ports[t->port].disbelief != BELIEVED) ||
 	    (is_mute(t) && n->warned);
 }
@@ -260,7 +274,7 @@ static bool
 note_gone(struct sweeper *s, const struct todo *t, struct tidings *say)
 {
 	return !(t->logged || is_logged_where_met(s, t)) || t->why == TODO_NO_ANSWER ||
-	    !inv_node(&s->inv, t->slot)->present || push(&say->gone, t);
+	    t->why == TODO_FLAPPING || !inv_node(&s->inv, t->slot)->present || push(&say->gone, t);
 }
 
 static bool
@@ -309,6 +323,15 @@ entry(const struct todo *was, uint32_t slot, unsigned port, enum todo_why w, int
 	return t;
 }
 
+/* When a cable that flaps is to be looked at. */
+static int64_t
+still_ms(const struct sweeper *s, const struct todo *t, int64_t now_ms)
+{
+	int64_t until_ms = flaps_at(&s->inv, t->slot, t->port)->until_ms;
+
+	return until_ms > now_ms ? until_ms : now_ms + again_ms(t->n_tries);
+}
+
 /* As long as a sweep fails, or switches have just stopped answering, another one at once would be
  * no better. */
 static int64_t
@@ -343,6 +366,8 @@ scan_node(struct sweeper *s, struct todo_list *list, size_t *at, uint32_t slot, 
 		if (w == TODO_DONE)
 			continue;
 		t = entry(was, slot, p, w, now_ms, due);
+		if (w == TODO_FLAPPING)
+			t.next_ms = still_ms(s, &t, now_ms);
 		if (!note_new(s, &t, now_ms, say) || !push(list, &t))
 			return false;
 	}
@@ -424,11 +449,17 @@ todo_scan(struct sweeper *s, bool is_up)
 bool
 todo_is_hastened(const struct todo_list *list)
 {
-	uint32_t n_for_ever = 0;
+	bool hastened = false;
 
-	for (unsigned w = 0; w < N_TODO_WHY; w++)
-		n_for_ever += rows[w].effort == EVER_AGAIN ? list->n_of[w] : 0;
-	return list->next_ms != INT64_MAX && n_for_ever == 0;
+	for (size_t i = 0; i < list->n; i++) {
+		enum effort effort = rows[list->item[i].why].effort;
+
+		if (effort == EVER_AGAIN)
+			return false;
+		hastened =
+		    hastened || (effort != AT_ITS_TIME && list->item[i].next_ms != INT64_MAX);
+	}
+	return hastened;
 }
 
 uint32_t
@@ -437,7 +468,9 @@ todo_n_waiting(const struct todo_list *list)
 	uint32_t n = 0;
 
 	for (unsigned w = 0; w < N_TODO_WHY; w++)
-		n += rows[w].effort == AT_LIGHT_SWEEPS ? list->n_of[w] : 0;
+		n += rows[w].effort == AT_LIGHT_SWEEPS || rows[w].effort == AT_ITS_TIME
+		    ? list->n_of[w]
+		    : 0;
 	return n;
 }
 
@@ -511,7 +544,7 @@ todo_take_up(struct sweeper *s, bool all)
 		if (t->next_ms <= now_ms) {
 			count_try(t, now_ms);
 			work = take_up(s, t) || work;
-		} else if (all) {
+		} else if (all && rows[t->why].effort != AT_ITS_TIME) {
 			work = take_up(s, t) || work;
 		}
 		if (t->next_ms < s->todo->next_ms)

@@ -11,7 +11,8 @@
  * What fmd can finish by itself is tried again at once, then after 50 ms, 200 ms and 1 s, then by
  * each light sweep; what waits for somebody else by each light sweep only.  After a sweep that has
  * failed, and while the subnet is not up, the next begins after 50 ms, 200 ms, 1 s and then 2 s,
- * for ever.  An empty list means that the fabric is as fmd wants it to be.
+ * for ever.  A cable that flaps is looked at when it is to have been still for long enough.  A list
+ * without others means that the fabric is as fmd wants it to be.
  */
 #ifndef CORE_SWEEP_TODO_H
 #define CORE_SWEEP_TODO_H
@@ -39,6 +40,7 @@ enum todo_why {
 	TODO_GROUPS,	   /* multicast forwarding tables */
 	TODO_PKEYS,	   /* the P_Key table */
 	TODO_ALIASES,	   /* alias GUIDs */
+	TODO_FLAPPING,	   /* the cable is left out, or would be; at one of its two ends */
 	TODO_REJOINED,	   /* switches are joined to older tables, which no engine has made */
 	/* of the fabric as a whole, at slot TODO_FABRIC */
 	TODO_NOT_MASTER, /* another SM is master, or we are to stay out of it */
@@ -91,7 +93,7 @@ void todo_try(struct sweeper *s);
 void todo_reason(const struct sweeper *s, char *buf, size_t size);
 /* Is something tried again before a light sweep, and not for ever? */
 bool todo_is_hastened(const struct todo_list *list);
-/* Entries that wait for somebody else. */
+/* Entries that wait for somebody else, or for a cable to be still. */
 uint32_t todo_n_waiting(const struct todo_list *list);
 /* What the list has of a port, as the last sweep has left it. */
 enum todo_why todo_known(const struct todo_list *list, uint32_t slot, unsigned port);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/inventory/flaps.h"
 #include "core/sweep/todo.h"
 
 /* By which cable it is reached. */
@@ -30,6 +31,7 @@ todo_far(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned
     uint32_t *far, unsigned *far_port)
 {
 	const struct inv_port *p = &inv_node(inv, slot)->ports[port];
+	const struct inv_flap *f;
 
 	switch (why) {
 	case TODO_TWIN_GUID: /* whoever has the GUID by now */
@@ -41,6 +43,13 @@ todo_far(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned
 	case TODO_LOOP:
 		*far = slot;
 		*far_port = p->peer_port;
+		return true;
+	case TODO_FLAPPING: /* it may be down */
+		f = flaps_at(inv, slot, port);
+		if (f == NULL)
+			return false;
+		*far = f->slot[1];
+		*far_port = f->port[1];
 		return true;
 	default:
 		if (port == 0 || why == TODO_M_KEY)
@@ -146,6 +155,23 @@ say_stopped(const struct inventory *inv, uint32_t slot, unsigned port, char *buf
 	    where, inv_node(inv, slot)->ports[0].lid, port);
 }
 
+static void
+say_flapping(const struct inventory *inv, uint32_t slot, unsigned port, char *buf, size_t size)
+{
+	const struct inv_flap *f = flaps_at(inv, slot, port);
+	char where[320];
+
+	if (f == NULL)
+		return;
+	say_where(inv, TODO_FLAPPING, slot, port, where, sizeof(where));
+	snprintf(buf, size,
+	    "%s has gone down %" PRIu32 " times, and %s until it has not for %" PRId64 " s", where,
+	    flap_falls(f),
+	    f->only_way ? "is used as there is no other way; it is told of as flapping"
+			: "is left out of the forwarding tables (fmctl restore takes it back)",
+	    f->still_ms / 1000);
+}
+
 const char *
 todo_say(const struct inventory *inv, const struct todo_list *list, const struct todo *t, char *buf,
     size_t size)
@@ -171,6 +197,9 @@ todo_say(const struct inventory *inv, const struct todo_list *list, const struct
 			say_disbelief(inv, slot, port, buf, size);
 		else
 			say_no_answer(inv, slot, port, buf, size);
+		break;
+	case TODO_FLAPPING:
+		say_flapping(inv, slot, port, buf, size);
 		break;
 	case TODO_STOPPED:
 		say_stopped(inv, slot, port, buf, size);

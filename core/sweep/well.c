@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "core/sweep/well.h"
 
+#include "core/inventory/flaps.h"
 #include "core/inventory/isolated.h"
 #include "core/sweep/internal.h"
 #include "lib/bitset.h"
@@ -17,9 +18,9 @@ sweeper_is_well(const struct sweeper *s)
 	bool only_looks = s->run.phase == PHASE_IDLE ||
 	    (s->run.phase != PHASE_MCAST && s->report.scope == SWEEP_LIGHT);
 
-	return sweeper_was_up(s) && s->p.ha->state == WIRE_SM_MASTER && s->todo->n == 0 &&
-	    s->reading.doubted.n == 0 && s->run.wanted < SWEEP_NAMED && only_looks &&
-	    !sweeper_is_due_between(s);
+	return sweeper_was_up(s) && s->p.ha->state == WIRE_SM_MASTER &&
+	    s->todo->n == s->todo->n_of[TODO_FLAPPING] && s->reading.doubted.n == 0 &&
+	    s->run.wanted < SWEEP_NAMED && only_looks && !sweeper_is_due_between(s);
 }
 
 /* ------------------------------------------------------- is the plan of this fabric? */
@@ -41,6 +42,7 @@ switch_behind(const struct sweeper *s, uint32_t slot, unsigned port)
 		return FM_NONE;
 	far = inv_node(&s->inv, p->peer);
 	return inv_is_switch(far) && !links_is_put_off(s, n, port) &&
+		!flaps_leave_out(&s->inv, slot, port) &&
 		!isolated_is_cable(s->set.isolated, &s->inv, slot, port)
 	    ? far->sw_index
 	    : FM_NONE;

@@ -13,7 +13,9 @@
 #include "core/sweep/sweep.h"
 
 /* We are master, the subnet is up, nothing is unfinished, no sweep is on its way that reads more
- * than whether something has changed, and no groups or alias GUIDs are to be written.  O(1). */
+ * than whether something has changed, and no groups or alias GUIDs are to be written.  Cables that
+ * flap are trouble, and the subnet is as it is to be without them, as without isolated ones.
+ * O(1). */
 bool sweeper_is_well(const struct sweeper *s);
 
 /* Of the fabric as a whole: is it so?  Then text, [size], is the sentence.  is_up: the subnet has

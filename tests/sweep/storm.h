@@ -15,6 +15,9 @@
  * Those above STORM_MORE_MAX have no second fmd: an administrator isolates cables and switches, and
  * restores them; half the storms end with all restored.
  *
+ * Those above STORM_ISOLATED_MAX leave cables out that flap, and half of their events are of one
+ * cable.
+ *
  * Then packets are lost no more, silent nodes answer, half the storms get their cables back.
  * After CALM_NS and two light sweeps every port, LID, table entry, map and pair of hosts of the
  * simulator is compared with fmd's plan and inventory (storm_truth.c), and all that hosts hold
@@ -32,6 +35,7 @@
 #define STORM_EVENTS_MAX 14
 #define STORM_PLAIN_MAX 1000 /* seeds */
 #define STORM_MORE_MAX 1000000
+#define STORM_ISOLATED_MAX 2000000
 #define STORM_TEXT_BYTES 2048
 
 struct storm_place {

@@ -77,6 +77,34 @@ draw_times(struct storm *s, uint64_t seed, struct sim_options *o)
 	s->relinks = fm_rng_below(&s->rng, 2) == 0;
 }
 
+/* A cable between switches goes out and comes in again and again. */
+static void
+draw_flaps(struct storm *s, uint64_t seed)
+{
+	const struct netlist *nl = &s->rig.nl;
+	struct event of;
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, seed);
+	s->rig.set.sweep.flap_still_ms = fm_rng_below(&rng, 2) ? 30000 : 1000;
+	do {
+		of.node = fm_rng_below(&rng, nl->n_nodes);
+		of.port = 1 + fm_rng_below(&rng, nl->nodes[of.node].n_ports);
+	} while (!rig_is_switch(&s->rig, of.node) ||
+	    netlist_port(nl, of.node, of.port)->peer_node == NETLIST_NONE ||
+	    !rig_is_switch(&s->rig, netlist_port(nl, of.node, of.port)->peer_node));
+	for (unsigned i = 0; i < s->n_events; i++) {
+		struct event *e = &s->events[i];
+
+		if (fm_rng_below(&rng, 2))
+			continue;
+		e->what = fm_rng_below(&rng, 4) ? FLAP : i % 2 ? CABLE_IN : CABLE_OUT;
+		e->node = of.node;
+		e->port = of.port;
+		e->for_ns = storm_between(&rng, NS_PER_MS, 400 * NS_PER_MS);
+	}
+}
+
 void
 storm_draw(struct storm *s, const struct storm_place *place, uint64_t seed)
 {
@@ -100,6 +128,8 @@ storm_draw(struct storm *s, const struct storm_place *place, uint64_t seed)
 	s->is_plain = seed <= STORM_PLAIN_MAX;
 	if (!s->is_plain)
 		more_draw(s, seed);
+	if (seed > STORM_ISOLATED_MAX)
+		draw_flaps(s, seed);
 }
 
 /* ------------------------------------------------------------------ events */

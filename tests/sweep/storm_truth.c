@@ -233,8 +233,15 @@ hosts_are_true(struct look *l)
 	return true;
 }
 
-/* What fmd itself still has to do, or cannot: nothing of it may be left in a quiet fabric.  Tables
- * that are not taken up wait for a person, who may prefer those in force to emptied entries. */
+/* What may be left in a quiet fabric: tables that are not taken up wait for a person, who may
+ * prefer those in force to emptied entries; a cable that has flapped is left out for some time. */
+static uint32_t
+n_rightly_unfinished(const struct todo_list *todo)
+{
+	return todo->n_of[TODO_WAITING] + todo->n_of[TODO_FLAPPING];
+}
+
+/* What fmd itself still has to do, or cannot: nothing else of it may be left. */
 static bool
 nothing_is_unfinished(struct look *l)
 {
@@ -244,7 +251,7 @@ nothing_is_unfinished(struct look *l)
 	if (!sweeper_idle(l->r->sweeper))
 		return SAY(l, "a sweep still runs, in phase %s",
 		    sweep_phase_names[sweeper_phase(l->r->sweeper)]);
-	if (todo->n > todo->n_of[TODO_WAITING])
+	if (todo->n > n_rightly_unfinished(todo))
 		return SAY(l, "%zu entries are unfinished: %s", todo->n,
 		    todo_say(l->inv, todo, &todo->item[0], text, sizeof(text)));
 	return true;
@@ -263,7 +270,7 @@ report_is_true(struct look *l)
 		    (unsigned long long)last->n_unreachable);
 	if (last->n_ports_not_active != 0)
 		return SAY(l, "%u ports are said not to be ACTIVE", last->n_ports_not_active);
-	if (last->n_troubles != sweeper_todo(l->r->sweeper)->n_of[TODO_WAITING])
+	if (last->n_troubles != n_rightly_unfinished(sweeper_todo(l->r->sweeper)))
 		return SAY(l, "%u troubles are told of", last->n_troubles);
 	if (l->s->second.sweeper == NULL &&
 	    (last->other[0] != '\0' || sweeper_n_other_sms(l->r->sweeper) != 0))

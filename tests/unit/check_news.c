@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/inventory/flaps.h"
 #include "core/inventory/news.h"
 #include "tests/run.h"
 
@@ -228,6 +229,54 @@ bounced(void)
 	inv_node(&inv, leaf(2))->ports[n_hosts + 1].n_falls++;
 }
 
+/* So often within a minute, as both its ends were read. */
+static void
+fall(unsigned n)
+{
+	for (unsigned i = 1; i <= n; i++) {
+		inv_node(&inv, leaf(2))->ports[n_hosts + 1].n_falls++;
+		flaps_fell(&inv, leaf(2), n_hosts + 1, 30000, i * 1000);
+		flaps_fell(&inv, spine(0), 3, 30000, i * 1000 + 10);
+	}
+}
+
+static void
+flapping(void)
+{
+	fall(4);
+}
+
+static void
+flapping_and_down(void)
+{
+	fall(3);
+	cut(leaf(2), n_hosts + 1);
+}
+
+static void
+fallen_twice(void)
+{
+	fall(2);
+}
+
+/* All cables of the leaf: one of them is the only way. */
+static void
+flapping_leaf(void)
+{
+	for (unsigned i = 1; i <= 3; i++)
+		for (unsigned s = 1; s <= n_spines; s++)
+			flaps_fell(&inv, leaf(2), n_hosts + s, 30000, i * 1000);
+	for (uint32_t i = 0; i < inv.nodes.n; i++)
+		inv_node(&inv, i)->sw_known = inv_node(&inv, i)->ports[0].known = true;
+	flaps_decide(&inv, NULL, true, 4000);
+}
+
+static void
+still(void)
+{
+	flaps_decide(&inv, NULL, true, 40000);
+}
+
 static void
 narrower(void)
 {
@@ -308,6 +357,22 @@ static const struct {
 		"(4xHDR)" } },
 	{ "a cable that comes back at once", bounced,
 	    { "went down and came back: cable \"spine-0\" port 3 - \"leaf-2\" port 4 (4xHDR)" } },
+	{ "a cable that goes down again and again", flapping,
+	    { "flapping: cable \"spine-0\" port 3 - \"leaf-2\" port 4 (went down 4 times; out of "
+	      "the "
+	      "forwarding tables until still for 30 s)" } },
+	{ "... and is down", flapping_and_down,
+	    { "flapping: cable \"spine-0\" port 3 - \"leaf-2\" port 4 (went down 3 times; out of "
+	      "the "
+	      "forwarding tables until still for 30 s)" } },
+	{ "a cable that went down twice", fallen_twice,
+	    { "went down and came back: cable \"spine-0\" port 3 - \"leaf-2\" port 4 (4xHDR)" } },
+	{ "all cables of a leaf", flapping_leaf,
+	    { "flapping: 2 cables of \"leaf-2\": port 4 - \"spine-0\" port 3 (went down 3 times; "
+	      "used "
+	      "all the same, as the only way), port 5 - \"spine-1\" port 3 (went down 3 times; out "
+	      "of "
+	      "the forwarding tables until still for 30 s)" } },
 	{ "a cable that comes back with one lane", narrower,
 	    { "another width or speed than before: cable \"spine-0\" port 3 - \"leaf-2\" port 4 "
 	      "(1xHDR, before 4xHDR, both ends support 4xHDR)" } },
@@ -419,6 +484,42 @@ cable_back_elsewhere(void)
 	cut(leaf(3), n_hosts + 1);
 	cable(leaf(3), n_hosts + 1, spine(0), 3);
 }
+
+/* Told once, and once that it is over. */
+START_TEST(flapping_is_told_once)
+{
+	static const char *const over[] = {
+		"flapping no more: cable \"spine-0\" port 3 - \"leaf-2\" "
+		"port 4 (went down 4 times)"
+	};
+	static const char *const over_down[] = {
+		"flapping no more: cable \"spine-0\" port 3 - "
+		"\"leaf-2\" port 4 (went down 3 times, and is down)"
+	};
+	struct news news;
+
+	make(4, 3, 2);
+	tell_second(flapping, bounced, &news);
+	ck_assert_uint_eq(news.items.n, 0);
+	news_fini(&news);
+	inv_fini(&inv);
+	make(4, 3, 2);
+	tell_second(flapping_and_down, one_leaf, &news); /* another one */
+	ck_assert_uint_eq(news.items.n, 1);
+	news_fini(&news);
+	inv_fini(&inv);
+	make(4, 3, 2);
+	tell_second(flapping, still, &news);
+	expect(&news, over, 1, "still");
+	news_fini(&news);
+	inv_fini(&inv);
+	make(4, 3, 2);
+	tell_second(flapping_and_down, still, &news);
+	expect(&news, over_down, 1, "still and down");
+	news_fini(&news);
+	inv_fini(&inv);
+}
+END_TEST
 
 START_TEST(who_comes_back_elsewhere_is_told_with_where_it_was)
 {
@@ -766,6 +867,7 @@ main(void)
 
 	tcase_add_loop_test(tc, each_event_is_a_line, 0, (int)N_OF(losses));
 	tcase_add_test(tc, what_comes_back_was_gone_for_so_long);
+	tcase_add_test(tc, flapping_is_told_once);
 	tcase_add_test(tc, who_comes_back_elsewhere_is_told_with_where_it_was);
 	tcase_add_test(tc, one_slow_cable_of_several_counts);
 	tcase_add_test(tc, another_node_of_the_guid_is_told);
