@@ -39,6 +39,7 @@ debug = 'ha,sweep,ports'
 END
 }
 start_sm() { # NAME NODE WORDS [OPTION]
+	: >"$dir/$1.out"
 	exec_on_fmsim "$2" "$build/fmd" --config="$dir/$1.conf" --state-dir="$dir/$1.state" ${4:+"$4"} >"$dir/$1.out" 2>&1 &
 	eval "$1=$!"
 	await "$dir/$1.out" "$3"
@@ -83,6 +84,9 @@ registered() {
 	run_on host-4-4 saquery --smkey 1 -m | grep -E "MGID|PortGid|Mlid|JoinState" | sort
 	run_on host-4-4 saquery -S | grep -E "ServiceID|ServiceGID|ServiceName" | sort
 }
+answers() { # the SA: it may still be busy
+	(run_on host-4-4 saquery -c) >/dev/null 2>&1
+}
 is_sm() { # PORT: by the IsSM bit
 	local mask
 	mask=$(on_fmsim host-1-1 ibstat fmsim0 "$1" | sed -n 's/.*Capability mask: //p')
@@ -107,6 +111,7 @@ goes_on_by() { # PORT
 	await "$dir/first.out" "SUBNET UP" $((n_up + 1))
 	sm=$(lid_at "$1")
 	until_true all_obey "$sm"
+	until_true answers
 	in_use "$1" || fail "fmctl status does not say that fmsim0:$1 is in use: $(status)"
 	lids >"$dir/lids.after"
 	cmp -s "$dir/lids.before" "$dir/lids.after" || fail "LIDs are others: $(diff "$dir/lids.before" "$dir/lids.after")"
@@ -139,6 +144,7 @@ in_use 1 || fail "the first port with a link is not taken: $(status)"
 grep "is set for ClientReregister" "$dir/first.out" && fail "a start at another port asks hosts to register again"
 sm=$(lid_at 1)
 until_true all_obey "$sm"
+until_true answers
 join host-3-1 1
 join host-3-2 1
 join host-4-1 2
