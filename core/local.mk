@@ -40,6 +40,7 @@ include core/sa/local.mk
 include core/server/local.mk
 include core/dist/local.mk
 include core/standby/local.mk
+include core/picture/local.mk
 include core/daemon/local.mk
 
 noinst_LTLIBRARIES += libfmcore.la

@@ -9,6 +9,7 @@
 #include "core/graph/link_speed.h"
 #include "core/nodes/name_map.h"
 #include "core/nodes/nodes.h"
+#include "core/picture/cable.h"
 #include "core/text/json_text.h"
 #include "lib/error.h"
 
@@ -258,99 +259,22 @@ daemon_nodes(const struct daemon *d, const json_t *args, json_t **result, struct
 static const char *
 state_word(const struct inv_port *port)
 {
-	static const char *const words[] = { [WIRE_PORT_DOWN] = "down",
+	static const char *const words[] = { [0] = "unknown",
+		[WIRE_PORT_DOWN] = "down",
 		[WIRE_PORT_INIT] = "init",
 		[WIRE_PORT_ARMED] = "armed",
 		[WIRE_PORT_ACTIVE] = "active" };
-	uint8_t state = port->info.port_state;
 
-	return port->known && state >= WIRE_PORT_DOWN && state <= WIRE_PORT_ACTIVE ? words[state]
-										   : "unknown";
-}
-
-/* An end of a cable: a node, and its port. */
-struct end {
-	uint32_t slot;
-	unsigned port;
-	const struct inv_node *node;
-	const struct inv_port *at;
-};
-
-static struct end
-end_of(const struct page *p, uint32_t slot, unsigned port)
-{
-	const struct inv_node *n = inv_node(p->inv, slot);
-
-	return (struct end){ slot, port, n, &n->ports[port] };
+	return words[cable_port_state(port)];
 }
 
 static json_t *
-end_json(const struct end *e)
+end_json(const struct cable_end *e)
 {
 	return json_pack("{s:o, s:o, s:s, s:i, s:i, s:s}", "node", json_text(e->node->name), "guid",
 	    guid_json(e->node->guid), "type", type_word(e->node), "port", (int)e->port, "lid",
 	    (int)e->node->ports[inv_is_switch(e->node) ? 0 : e->port].lid, "state",
 	    state_word(e->at));
-}
-
-/* A cable.  far.node NULL: what is at its other end is not known. */
-struct cable {
-	struct end near, far;
-	struct wire_rate rate, best; /* best: 0 lanes where it is not known */
-	enum todo_why why;
-};
-
-static bool
-is_degraded(const struct cable *c)
-{
-	return c->rate.lanes < c->best.lanes || c->rate.lane_mbps < c->best.lane_mbps;
-}
-
-/* Told at this end?  A switch goes before a host, then by place in the inventory. */
-static bool
-is_first_end(const struct page *p, const struct end *e)
-{
-	const struct inv_node *far;
-
-	if (e->at->stopped && e->at->edge == EDGE_NONE)
-		return true;
-	switch ((enum inv_edge)e->at->edge) {
-	case EDGE_NONE:
-	case EDGE_WAS:
-	case EDGE_ASKED:
-		return false;
-	case EDGE_SILENT:
-	case EDGE_DUPLICATE:
-		return true;
-	case EDGE_LOOP:
-		return e->port <= e->at->peer_port;
-	case EDGE_LINKED:
-		break;
-	}
-	far = inv_node(p->inv, e->at->peer);
-	if (inv_is_switch(e->node) != inv_is_switch(far))
-		return inv_is_switch(e->node);
-	return e->slot != e->at->peer ? e->slot < e->at->peer : e->port < e->at->peer_port;
-}
-
-static struct cable
-cable_of(const struct page *p, const struct end *e)
-{
-	struct cable c = { .near = *e,
-		.why = todo_known(sweeper_todo(p->d->sweeper), e->slot, e->port) };
-	unsigned far_port;
-	uint32_t far;
-
-	if (e->at->edge == EDGE_LINKED || e->at->edge == EDGE_LOOP)
-		c.far =
-		    end_of(p, e->at->edge == EDGE_LOOP ? e->slot : e->at->peer, e->at->peer_port);
-	else if (todo_far(p->inv, c.why, e->slot, e->port, &far, &far_port))
-		c.far = end_of(p, far, far_port);
-	if (c.far.node != NULL && c.why == TODO_DONE)
-		c.why = todo_known(sweeper_todo(p->d->sweeper), c.far.slot, c.far.port);
-	c.rate = inv_rate(e->node, e->port);
-	c.best = inv_best_rate(p->inv, e->slot, e->port);
-	return c;
 }
 
 static json_t *
@@ -368,33 +292,29 @@ speed_json(struct wire_rate r)
 static json_t *
 cable_json(const struct page *p, const struct cable *c)
 {
-	const struct inv_port *worse = c->near.at;
-
-	if (c->far.at != NULL && c->far.at->info.port_state < worse->info.port_state)
-		worse = c->far.at;
 	return json_pack("{s:o, s:o, s:s, s:o, s:o, s:I, s:o, s:o, s:I, s:b, s:b, s:s?}", "from",
 	    end_json(&c->near), "to", c->far.node != NULL ? end_json(&c->far) : json_null(),
-	    "state", state_word(worse), "width", width_json(c->rate), "speed", speed_json(c->rate),
-	    "mbps", (json_int_t)wire_rate_mbps(c->rate), "best_width", width_json(c->best),
-	    "best_speed", speed_json(c->best), "best_mbps", (json_int_t)wire_rate_mbps(c->best),
-	    "degraded", (int)is_degraded(c), "isolated",
+	    "state", state_word(cable_worse(c)), "width", width_json(c->rate), "speed",
+	    speed_json(c->rate), "mbps", (json_int_t)wire_rate_mbps(c->rate), "best_width",
+	    width_json(c->best), "best_speed", speed_json(c->best), "best_mbps",
+	    (json_int_t)wire_rate_mbps(c->best), "degraded", (int)cable_is_degraded(c), "isolated",
 	    (int)isolated_is_cable(&p->d->isolated, p->inv, c->near.slot, c->near.port), "trouble",
 	    c->why != TODO_DONE ? todo_name(c->why) : NULL);
 }
 
 /* Appended where it is asked for; false: the page is full. */
 static bool
-add_cable(struct page *p, const struct end *e)
+add_cable(struct page *p, const struct cable_end *e)
 {
 	struct cable c;
 
 	if (++p->n_ports > FABRIC_PORTS)
 		return false;
-	if (!is_first_end(p, e))
+	if (!cable_is_told_at(p->inv, e))
 		return true;
-	c = cable_of(p, e);
+	c = cable_of(p->inv, sweeper_todo(p->d->sweeper), e);
 	if ((p->trouble || p->degraded) && !(p->trouble && c.why != TODO_DONE) &&
-	    !(p->degraded && is_degraded(&c)))
+	    !(p->degraded && cable_is_degraded(&c)))
 		return true;
 	if (!is_meant(p, e->node) && (c.far.node == NULL || !is_meant(p, c.far.node)))
 		return true;
@@ -419,7 +339,7 @@ daemon_links(const struct daemon *d, const json_t *args, json_t **result, struct
 		const struct inv_node *n = inv_node(p.inv, (uint32_t)slot);
 
 		for (port += port == 0; n->present && port <= n->n_ports; port++) {
-			struct end e = end_of(&p, (uint32_t)slot, port);
+			struct cable_end e = cable_end(p.inv, (uint32_t)slot, port);
 
 			if (!add_cable(&p, &e))
 				return hand_out(&p, "links", true, slot << 8 | port, result, err);

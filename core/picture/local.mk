@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# core/picture/: the whole fabric in one answer, for programs.
+CORE_SOURCES += \
+	core/picture/cable.c \
+	core/picture/cable.h
