@@ -30,6 +30,13 @@
 struct event_base;
 struct ctl_server;
 
+/* A result as text, where an object for each number would cost too much: one JSON value in UTF-8,
+ * without a newline, from malloc(). */
+struct ctl_text {
+	char *bytes; /* [n] */
+	size_t n;
+};
+
 /* One command.  run returns 0 with a new reference in *result, or a kind with
  * the sentence in *err.  args is an object (maybe empty), borrowed; a key that the
  * command does not take is refused before.  It runs in the loop: long work is
@@ -40,6 +47,8 @@ struct ctl_command {
 	const char *args; /* keys of args, a blank between; NULL: run looks for itself */
 	bool reads;	  /* it changes nothing: members of the group may, too */
 	const char *but;  /* of args, where it reads: not with this one; NULL: always */
+	/* In the place of run, which is NULL then: *text is the caller's. */
+	int (*write)(void *arg, const json_t *args, struct ctl_text *text, struct fm_error *err);
 };
 
 /* A Unix socket bound to path, which only our user may use; not listening yet.  The folder is made

@@ -98,19 +98,58 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-answer(struct client *c, json_t *reply)
+free_text(const void *bytes, size_t n, void *arg)
 {
-	char *text = reply != NULL ? json_dumps(reply, JSON_COMPACT) : NULL;
+	free((void *)(uintptr_t)bytes);
+}
+
+/* False: memory is out, and the text is released. */
+static bool
+put_text(struct evbuffer *out, char *text, size_t n)
+{
+	if (text != NULL && evbuffer_add_reference(out, text, n, free_text, NULL) == 0)
+		return true;
+	free(text);
+	return false;
+}
+
+static bool
+put_words(struct evbuffer *out, const char *words)
+{
+	return evbuffer_add(out, words, strlen(words)) == 0;
+}
+
+/* All of the reply is in its buffer, or it could not be. */
+static void
+end_answer(struct client *c, bool is_whole)
+{
 	struct timeval limit = { CTL_DEADLINE_S, 0 };
 
 	c->answered = true;
-	json_decref(reply);
 	bufferevent_disable(c->io, EV_READ);
-	if (text == NULL || bufferevent_write(c->io, text, strlen(text)) != 0 ||
-	    bufferevent_write(c->io, "\n", 1) != 0)
+	if (!is_whole || !put_words(bufferevent_get_output(c->io), "\n"))
 		bufferevent_flush(c->io, EV_WRITE, BEV_FINISHED);
-	free(text);
 	event_add(c->deadline, &limit); /* as long again for reading the reply */
+}
+
+static void
+answer(struct client *c, json_t *reply)
+{
+	char *text = reply != NULL ? json_dumps(reply, JSON_COMPACT) : NULL;
+
+	json_decref(reply);
+	end_answer(c, text != NULL && put_text(bufferevent_get_output(c->io), text, strlen(text)));
+}
+
+/* The text is the callee's. */
+static void
+answer_text(struct client *c, struct ctl_text *text)
+{
+	struct evbuffer *out = bufferevent_get_output(c->io);
+	bool is_whole = put_words(out, "{\"ok\":true,\"result\":");
+
+	is_whole = put_text(out, text->bytes, text->n) && is_whole;
+	end_answer(c, is_whole && put_words(out, "}"));
 }
 
 static void
@@ -185,14 +224,20 @@ refuse_command(const struct ctl_command *commands, const char *name, struct fm_e
 	    : fm_fail(err, FM_E_CONFIG, "there is no command %.40s: help lists them", name);
 }
 
+/* What a command has found: one of the two. */
+struct finding {
+	json_t *value; /* a reference */
+	struct ctl_text text;
+};
+
 static int
-run_command(const struct client *from, const char *name, const json_t *args, json_t **result,
+run_command(const struct client *from, const char *name, const json_t *args, struct finding *result,
     struct fm_error *err)
 {
 	const struct ctl_server *s = from->server;
 
 	if (strcmp(name, "help") == 0) {
-		*result = list_commands(s->commands);
+		result->value = list_commands(s->commands);
 		return 0;
 	}
 	for (const struct ctl_command *c = s->commands; c->name != NULL; c++) {
@@ -203,8 +248,10 @@ run_command(const struct client *from, const char *name, const json_t *args, jso
 			    "%s changes something: that is root's and the daemon's own user's; "
 			    "members of control_group may look",
 			    name);
-		return check_args(c, args, err) != 0 ? (int)err->kind
-						     : c->run(s->arg, args, result, err);
+		if (check_args(c, args, err) != 0)
+			return (int)err->kind;
+		return c->write != NULL ? c->write(s->arg, args, &result->text, err)
+					: c->run(s->arg, args, &result->value, err);
 	}
 	return refuse_command(s->commands, name, err);
 }
@@ -213,7 +260,8 @@ run_command(const struct client *from, const char *name, const json_t *args, jso
 static void
 serve(struct client *c, const char *line, size_t n)
 {
-	json_t *request, *args, *result = NULL, *none = json_object();
+	json_t *request, *args, *none = json_object();
+	struct finding result = { 0 };
 	const char *name = NULL;
 	json_error_t where;
 	struct fm_error err;
@@ -234,8 +282,10 @@ serve(struct client *c, const char *line, size_t n)
 		rc = run_command(c, name, args, &result, &err);
 	if (rc != 0)
 		answer_error(c, &err);
+	else if (result.text.bytes != NULL)
+		answer_text(c, &result.text);
 	else
-		answer(c, json_pack("{s:b, s:o?}", "ok", 1, "result", result));
+		answer(c, json_pack("{s:b, s:o?}", "ok", 1, "result", result.value));
 	json_decref(request);
 	json_decref(none);
 }
@@ -439,8 +489,7 @@ clear_path(const char *what, const struct sockaddr_un *addr, struct fm_error *er
 		    "%s %s: that is there and is no socket: choose another path, or move it away",
 		    what, path);
 	if (is_alive(addr))
-		return fm_fail(
-		    err, FM_E_SYSTEM, "%s %s: another fmd answers there", what, path);
+		return fm_fail(err, FM_E_SYSTEM, "%s %s: another fmd answers there", what, path);
 	unlink(path);
 	return 0;
 }

@@ -56,6 +56,22 @@ run_big(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	return 0;
 }
 
+/* As long as the argument says, "a" for its letters; without it none can be made. */
+static int
+write_text(void *arg, const json_t *args, struct ctl_text *text, struct fm_error *err)
+{
+	size_t n = (size_t)json_integer_value(json_object_get(args, "n"));
+
+	if (n < 2)
+		return fm_fail(err, FM_E_TOPOLOGY, "no text");
+	text->bytes = malloc(n);
+	ck_assert_ptr_nonnull(text->bytes);
+	memset(text->bytes, 'a', n);
+	text->bytes[0] = text->bytes[n - 1] = '"';
+	text->n = n;
+	return 0;
+}
+
 static const struct ctl_command commands[] = {
 	{ "echo", "Say it again.", run_echo, NULL, false },
 	{ "look", "Say it again.", run_echo, NULL, true },
@@ -64,6 +80,7 @@ static const struct ctl_command commands[] = {
 	{ "big", "A long answer.", run_big, NULL },
 	{ "picky", "Takes two words.", run_echo, "after scope" },
 	{ "mute", "Takes none.", run_echo, "" },
+	{ "text", "A text.", NULL, "n", true, NULL, write_text },
 	{ 0 },
 };
 
@@ -220,6 +237,31 @@ START_TEST(a_long_answer)
 	ck_assert_msg(ctl_call(path, "big", NULL, PATIENCE_S, &result, &err) == 0, "%s", err.msg);
 	ck_assert_uint_eq(json_array_size(result), 200000);
 	json_decref(result);
+}
+END_TEST
+
+/* An answer that is written as text: its length, 0 where there is none. */
+static size_t
+ask_text(size_t n, struct fm_error *err)
+{
+	json_t *args = json_pack("{s:I}", "n", (json_int_t)n), *result = NULL;
+	int rc = ctl_call(path, "text", args, PATIENCE_S, &result, err);
+	size_t got = rc == 0 ? json_string_length(result) : 0;
+
+	ck_assert(rc != 0 || json_is_string(result));
+	json_decref(result);
+	json_decref(args);
+	return got;
+}
+
+START_TEST(an_answer_as_text)
+{
+	struct fm_error err;
+
+	ck_assert_uint_eq(ask_text(2000000, &err), 2000000 - 2);
+	ck_assert_uint_eq(ask_text(3, &err), 1);
+	ck_assert_uint_eq(ask_text(0, &err), 0);
+	ck_assert_str_eq(err.msg, "no text");
 }
 END_TEST
 
@@ -586,6 +628,7 @@ main(void)
 	tcase_add_test(socket, a_call);
 	tcase_add_test(socket, a_refusal_keeps_its_kind);
 	tcase_add_test(socket, a_long_answer);
+	tcase_add_test(socket, an_answer_as_text);
 	tcase_add_test(socket, help_lists_commands);
 	tcase_add_loop_test(socket, bad_requests, 0, sizeof(bad) / sizeof(*bad));
 	tcase_add_test(socket, a_request_without_end);
