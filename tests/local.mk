@@ -301,6 +301,7 @@ UNIT_TESTS = \
 	tests/unit/check_sim_faults \
 	tests/unit/check_silence \
 	tests/unit/check_snapshot \
+	tests/unit/check_switch_groups \
 	tests/unit/check_store \
 	tests/unit/check_transact \
 	tests/unit/check_transition \
@@ -538,6 +539,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmroute.sh \
 	tests/integration/examples.sh \
 	tests/integration/fmctl.sh \
+	tests/integration/fabric.sh \
 	tests/integration/isolate.sh \
 	tests/integration/fmsim_busiest.sh \
 	tests/integration/fmsim_counters.sh \
@@ -580,6 +582,7 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/fmsim.bash \
 	tests/integration/fmsim_nonsense.py \
 	tests/integration/fmctl_answers.py \
+	tests/integration/fabric_equal.py \
 	tests/integration/garble.py \
 	tests/integration/lib.bash \
 	tests/integration/sa_differences.py \

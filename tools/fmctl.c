@@ -117,8 +117,12 @@ const struct verb fmctl_verbs[] = {
 	    "  LID                  paths from that LID to all others; without it the ports\n"
 	    "  from=N               the next page: what \"next\" was\n",
 	    { "lid" }, true, NULL, NULL, NULL, NULL },
-	{ "progress", "", "for scripts: which sweep runs, how the last one ended", NULL, { NULL },
+	{ "fabric", "", "for programs: all nodes, cables and groups in one answer",
+	    "  generation=G         what the answer before had: the same only says so\n", { NULL },
 	    false, NULL, NULL, NULL, NULL },
+	{ "progress", "", "for scripts: which sweep runs, how the last one ended",
+	    "  generation=1         and the generation of fabric\n", { NULL }, false, NULL, NULL,
+	    NULL, NULL },
 	{ "help", "", "all commands of this daemon", NULL, { NULL }, false, NULL, NULL,
 	    fmctl_show_commands, NULL },
 	{ 0 },

@@ -424,6 +424,12 @@ run_links(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 }
 
 static int
+write_fabric(void *arg, const json_t *args, struct ctl_text *text, struct fm_error *err)
+{
+	return daemon_fabric(arg, args, text, err);
+}
+
+static int
 run_path(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	return daemon_path(arg, args, result, err);
@@ -521,23 +527,26 @@ next_sweep(const struct daemon *d)
 	return (json_int_t)sweeper_report(d->sweeper)->number + 1;
 }
 
-/* How far it is, for who waits; O(nodes). */
+/* How far it is, for who waits; O(nodes), with generation O(ports). */
 static int
 run_progress(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	const struct daemon *d = arg;
 	const struct sweep_report *r = sweeper_report(d->sweeper);
 	const struct todo_list *todo = sweeper_todo(d->sweeper);
+	bool generation;
 
+	if (ctl_read_flag(args, "generation", &generation, err) != 0)
+		return (int)err->kind;
 	return hand_out(
-	    json_pack("{s:I, s:s, s:s, s:I, s:s?, s:I, s:I, s:b, s:b, s:o}", "sweep",
+	    json_pack("{s:I, s:s, s:s, s:I, s:s?, s:I, s:I, s:b, s:b, s:o, s:o*}", "sweep",
 		(json_int_t)r->number, "scope", sweep_scope_name(r->scope), "phase",
 		sweep_phase_names[sweeper_phase(d->sweeper)], "ended", (json_int_t)d->ended.number,
 		"outcome", d->ended.number > 0 ? sweep_outcome_name(d->ended.outcome) : NULL,
 		"unreachable_pairs", (json_int_t)d->ended.n_unreachable, "unfinished",
 		(json_int_t)(todo->n - todo->n_of[TODO_FLAPPING]), "tries_again",
 		(int)todo_is_hastened(todo), "converged", (int)sweeper_is_well(d->sweeper), "audit",
-		audit_json(d)),
+		audit_json(d), "generation", generation ? daemon_generation(d) : NULL),
 	    result, err);
 }
 
@@ -840,6 +849,9 @@ static const struct ctl_command commands[] = {
 	    run_nodes, "name trouble from", true },
 	{ "links", "cables, both ends: name, of a node; trouble, degraded; from: a page on",
 	    run_links, "name trouble degraded from", true },
+	{ "fabric",
+	    "for programs: all nodes, cables, groups; generation: the one that is known already",
+	    NULL, "generation", true, NULL, write_fabric },
 	{ "partitions", "who may talk to whom; pkey=0x8001 or its name: who is in that one",
 	    run_partitions, "pkey", true },
 	{ "path", "the way of packets: from, to; lid, guid: that is what these are", run_path,
@@ -852,8 +864,10 @@ static const struct ctl_command commands[] = {
 	{ "trouble", "what is wrong in the fabric, where, since when", run_trouble, "", true },
 	{ "events", "what happened lately; after=N: behind that one; last=N: so many", run_events,
 	    "after last", true },
-	{ "progress", "which sweep runs, which ended last and how, what is unfinished",
-	    run_progress, "", true },
+	{ "progress",
+	    "which sweep runs, which ended last and how, what is unfinished; generation: that of "
+	    "fabric, too",
+	    run_progress, "generation", true },
 	{ "dist", "where paths are published for hosts, and how far", run_dist, "", true },
 	{ "ha", "who is master, and who has a copy of what outlives it", run_ha, "", true },
 	{ "sweep",

@@ -20,6 +20,7 @@
 #include "core/daemon/early.h"
 #include "core/daemon/readback.h"
 #include "core/daemon/service.h"
+#include "core/picture/loads.h"
 #include "core/route/route.h"
 #include "core/server/server.h"
 #include "core/standby/copying.h"
@@ -450,6 +451,9 @@ start_sweeper(struct daemon *d, struct fm_error *err)
 
 	if (plan_worker_new(&d->router, wake_loop, d, &d->worker, err) != 0)
 		return (int)err->kind;
+	d->loads = loads_new(d->worker, d->router.workers);
+	if (d->loads == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for loads");
 	parts.worker = d->worker;
 	daemon_settings(d, &set);
 	d->sweeper = sweeper_new(&parts, &set, err);
@@ -508,6 +512,7 @@ close_port(struct daemon *d)
 	plan_worker_free(d->worker);
 	daemon_forget_foretold(d);
 	daemon_forget_reload(d);
+	loads_free(d->loads);
 	sa_server_stop(d->sa);
 	copying_close(d->copying);
 	service_unwatch(d->watch);
@@ -527,6 +532,7 @@ close_port(struct daemon *d)
 		router_fini(&d->router);
 	d->router_ready = false;
 	d->worker = NULL;
+	d->loads = NULL;
 	d->sa = NULL;
 	d->copying = NULL;
 	d->watch = NULL;

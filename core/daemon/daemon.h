@@ -60,6 +60,7 @@ struct daemon {
 	struct ctl_server *ctl;
 	struct service_watch *watch; /* NULL: nobody watches */
 	struct events *events;
+	struct loads *loads; /* of the cables, for who asks for the whole fabric */
 	struct seen *seen; /* the fabric as it was told last; NULL: not since we are master */
 	json_t *summary;   /* of the last sweep that brought the subnet up, or NULL */
 	struct {

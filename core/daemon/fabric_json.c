@@ -10,6 +10,8 @@
 #include "core/nodes/name_map.h"
 #include "core/nodes/nodes.h"
 #include "core/picture/cable.h"
+#include "core/picture/loads.h"
+#include "core/picture/picture.h"
 #include "core/text/json_text.h"
 #include "lib/error.h"
 
@@ -346,4 +348,70 @@ daemon_links(const struct daemon *d, const json_t *args, json_t **result, struct
 		}
 	}
 	return hand_out(&p, "links", false, 0, result, err);
+}
+
+/* ------------------------------------------------------------------ fabric */
+
+static int
+make_picture(const struct daemon *d, struct picture *p, struct fm_error *err)
+{
+	const struct plan *plan = sweeper_plan(d->sweeper);
+	const struct picture_of of = { .inv = sweeper_inventory(d->sweeper),
+		.todo = sweeper_todo(d->sweeper),
+		.isolated = &d->isolated,
+		.plan = plan,
+		.load = loads_of(d->loads, plan),
+		.regions = &d->conf->regions.set,
+		.is_master = d->ha.state == WIRE_SM_MASTER };
+
+	return picture_make(&of, p, err);
+}
+
+/* They have it already. */
+static int
+write_same(const char *generation, struct ctl_text *text, struct fm_error *err)
+{
+	char line[64];
+	int n = snprintf(line, sizeof(line), "{\"generation\":\"%s\",\"same\":true}", generation);
+
+	text->bytes = strdup(line);
+	text->n = (size_t)n;
+	return text->bytes != NULL ? 0
+				   : fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
+}
+
+int
+daemon_fabric(
+    const struct daemon *d, const json_t *args, struct ctl_text *text, struct fm_error *err)
+{
+	const json_t *known = json_object_get(args, "generation");
+	char generation[PICTURE_GENERATION_BYTES];
+	struct picture p;
+	int rc;
+
+	if (known != NULL && !json_is_string(known))
+		return fm_fail(
+		    err, FM_E_CONFIG, "generation is the string that the answer before had");
+	loads_ask(d->loads, sweeper_plan(d->sweeper));
+	rc = make_picture(d, &p, err);
+	picture_generation(&p, generation);
+	if (rc == 0 && known != NULL && strcmp(json_string_value(known), generation) == 0)
+		rc = write_same(generation, text, err);
+	else if (rc == 0)
+		rc = picture_write(&p, text, err);
+	picture_fini(&p);
+	return rc;
+}
+
+json_t *
+daemon_generation(const struct daemon *d)
+{
+	char generation[PICTURE_GENERATION_BYTES];
+	struct fm_error err;
+	struct picture p;
+	int rc = make_picture(d, &p, &err);
+
+	picture_generation(&p, generation);
+	picture_fini(&p);
+	return rc == 0 ? json_string(generation) : NULL;
 }

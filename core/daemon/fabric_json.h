@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/daemon/fabric_json.h - what fmctl shows of the fabric as it was last read: nodes, links.
+ * core/daemon/fabric_json.h - what fmctl shows of the fabric as it was last read: nodes, links,
+ * fabric.
  *
  * A list comes in pages, so that no answer holds up the loop: {"nodes": [...], "next": N}, and
  * the page after begins with "from": N; null behind the last.  A node keeps its number while the
@@ -9,6 +10,7 @@
 #ifndef CORE_DAEMON_FABRIC_JSON_H
 #define CORE_DAEMON_FABRIC_JSON_H
 
+#include "core/ctl/ctl.h"
 #include "core/daemon/daemon.h"
 
 /* What a page holds, and what is looked at for it: 4 and 2 ms of a core of 2020. */
@@ -21,5 +23,11 @@ int daemon_nodes(const struct daemon *d, const json_t *args, json_t **result, st
 /* The same of cables with an end of which something is known, each once; "degraded": only those
  * that are narrower or slower than both ends support. */
 int daemon_links(const struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
+
+/* The whole fabric, as text (core/picture/picture.h); args: "generation", the one that is known. */
+int daemon_fabric(
+    const struct daemon *d, const json_t *args, struct ctl_text *text, struct fm_error *err);
+/* The generation that it has now, a new string, or NULL.  O(ports). */
+json_t *daemon_generation(const struct daemon *d);
 
 #endif

@@ -17,6 +17,8 @@ CORE_SOURCES += \
 	core/graph/snapshot.c \
 	core/graph/snapshot.h \
 	core/graph/snapshot_less.c \
+	core/graph/switch_groups.c \
+	core/graph/switch_groups.h \
 	core/graph/switch_order.c \
 	core/graph/switch_order.h \
 	core/graph/tables.c \

@@ -2,4 +2,9 @@
 # core/picture/: the whole fabric in one answer, for programs.
 CORE_SOURCES += \
 	core/picture/cable.c \
-	core/picture/cable.h
+	core/picture/cable.h \
+	core/picture/loads.c \
+	core/picture/loads.h \
+	core/picture/picture.c \
+	core/picture/picture.h \
+	core/picture/picture_text.c

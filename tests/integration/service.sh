@@ -68,7 +68,7 @@ echo "ok: guid2lid"
 
 # ---- every command answers, as text and as JSON, whatever nodes are called
 for command in status "status --all" "status sa" nodes "nodes host-*" "nodes --trouble" links "links host-2-1" "links --degraded" \
-	progress "sweep --wait" "sweep light --wait" "reload --wait" routes regions partitions "partitions pkey=0xffff" "path 1 2" "path $(printf 'sp\303\244n') host-2-1" \
+	fabric progress "sweep --wait" "sweep light --wait" "reload --wait" routes regions partitions "partitions pkey=0xffff" "path 1 2" "path $(printf 'sp\303\244n') host-2-1" \
 	"verify" "verify --readback" "verify readback=0" events "events after=1" "sweep light" "sweep scope=heavy" reload help; do
 	# shellcheck disable=SC2086
 	fmctl $command >out 2>err || { log; fail "fmctl $command: $(cat err)"; }
