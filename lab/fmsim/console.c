@@ -22,9 +22,9 @@ print_counts(struct sim *s, const char *rest, FILE *out)
 	fprintf(out,
 	    "handled %" PRIu64 ", lost %" PRIu64 ", no way %" PRIu64 ", ignored %" PRIu64
 	    ", overrun %" PRIu64 ", unexpected %" PRIu64 ", refused %" PRIu64 ", traps %" PRIu64
-	    "\n",
+	    ", counters asked %" PRIu64 ", written %" PRIu64 "\n",
 	    c->smps, c->lost, c->no_way, c->ignored, c->overrun, c->unexpected, c->bad_sends,
-	    c->traps);
+	    c->traps, c->pma_gets, c->pma_sets);
 }
 
 /* What agents have been asked for, by attribute. */

@@ -51,6 +51,7 @@ void sim_options_default(struct sim_options *o);
 struct sim_counts {
 	uint64_t gets_by_attr[256], sets_by_attr[256]; /* handled by agents, by low byte */
 	uint64_t smps;				       /* handled by agents */
+	uint64_t pma_gets, pma_sets; /* that came to agents of counters; Sets: all but Gets */
 	/* Links that SMPs have gone, directed and LID-routed; mixed ones: some of each. */
 	uint64_t dr_hops, lid_hops;
 	uint64_t lost, doubled, corrupted; /* by chance */

@@ -69,6 +69,7 @@ is_to_come(struct sim *s, struct sim_packet *p)
 static bool
 ask_pma(struct sim *s, struct sim_packet *p)
 {
+	*(p->mad.bytes[MAD_METHOD] == WIRE_GET ? &s->counts.pma_gets : &s->counts.pma_sets) += 1;
 	flows_count(s);
 	return pma_handle(&s->fabric, p->at, p->mad.addr.qpn, p->mad.bytes);
 }
