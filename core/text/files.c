@@ -29,7 +29,7 @@ fm_file_new(const char *path, mode_t mode)
 	if (!name_new(path, name))
 		return -1;
 	unlink(name); /* of a process that was killed, or a link */
-	return open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	return open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 }
 
 bool

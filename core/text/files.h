@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* A descriptor to write PATH.new by, which was not there; -1: errno tells. */
+/* A descriptor to write (or map) PATH.new by, which was not there; -1: errno tells. */
 int fm_file_new(const char *path, mode_t mode);
 /* PATH.new is whole and takes its place; where it is not, it goes.  False: errno tells. */
 bool fm_file_done(const char *path, bool is_whole);
