@@ -31,7 +31,9 @@ conf/fmd-agent.service: conf/fmd-agent.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd-agent.service.in >$@.new && mv $@.new $@
 conf/fmd-copy.service: conf/fmd-copy.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sysconfdir[@]|$(sysconfdir)|g' $(srcdir)/conf/fmd-copy.service.in >$@.new && mv $@.new $@
-nodist_systemdsystemunit_DATA = conf/fmd.service conf/fmd-agent.service conf/fmd-copy.service
+conf/fmd-perf.service: conf/fmd-perf.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd-perf.service.in >$@.new && mv $@.new $@
+nodist_systemdsystemunit_DATA = conf/fmd.service conf/fmd-agent.service conf/fmd-copy.service conf/fmd-perf.service
 dist_systemdsystemunit_DATA = conf/redis-fmd@.service
 # Its user, and the devices of that.  Below a prefix of its own they lie beside the unit.
 sysusersdir = $(systemdsystemunitdir)/../../sysusers.d
@@ -43,8 +45,8 @@ install-data-local:
 uninstall-local:
 	rm -f $(DESTDIR)$(sysusersdir)/fmd.conf
 
-EXTRA_DIST += conf/fmd.service.in conf/fmd-agent.service.in conf/fmd-copy.service.in conf/fmd.sysusers
-CLEANFILES += conf/fmd.conf conf/fmd.service conf/fmd-agent.service conf/fmd-copy.service
+EXTRA_DIST += conf/fmd.service.in conf/fmd-agent.service.in conf/fmd-copy.service.in conf/fmd-perf.service.in conf/fmd.sysusers
+CLEANFILES += conf/fmd.conf conf/fmd.service conf/fmd-agent.service conf/fmd-copy.service conf/fmd-perf.service
 
 sbin_SCRIPTS += fmd-copy-setup
 fmd-copy-setup: conf/fmd-copy-setup.in Makefile

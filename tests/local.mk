@@ -38,6 +38,7 @@ REPLAYS = \
 	tests/fuzz/replay_link \
 	tests/fuzz/replay_lists \
 	tests/fuzz/replay_mad \
+	tests/fuzz/replay_book \
 	tests/fuzz/replay_manifest \
 	tests/fuzz/replay_netlist \
 	tests/fuzz/replay_opafm \
@@ -58,6 +59,8 @@ REPLAYS = \
 	tests/fuzz/replay_torus \
 	tests/fuzz/replay_words
 check_PROGRAMS += $(REPLAYS)
+tests_fuzz_replay_book_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_book.c
+tests_fuzz_replay_book_LDADD = libfmperf.la $(LDADD)
 tests_fuzz_replay_commands_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_commands.c
 tests_fuzz_replay_conf_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_conf.c
 tests_fuzz_replay_ctl_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_ctl.c
@@ -110,6 +113,7 @@ tests_fuzz_replay_words_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_words.c
 if FUZZERS
 fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
 noinst_PROGRAMS += \
+	tests/fuzz/fuzz_book \
 	tests/fuzz/fuzz_commands \
 	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_ctl \
@@ -139,6 +143,8 @@ noinst_PROGRAMS += \
 	tests/fuzz/fuzz_tables \
 	tests/fuzz/fuzz_torus \
 	tests/fuzz/fuzz_words
+tests_fuzz_fuzz_book_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_book_LDADD = libfmperf.la $(LDADD)
 tests_fuzz_fuzz_commands_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_conf_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_ctl_LDFLAGS = $(fuzz_ldflags)
@@ -251,6 +257,8 @@ UNIT_TESTS = \
 	tests/sweep/check_worker \
 	tests/unit/check_abi \
 	tests/unit/check_acm_file \
+	tests/unit/check_asker \
+	tests/unit/check_meaning \
 	tests/unit/check_adaptive \
 	tests/unit/check_compare \
 	tests/unit/check_conf \
@@ -329,6 +337,8 @@ libfmtests_la_SOURCES = \
 	tests/sweep/several.c \
 	tests/unit/fake_transport.c tests/unit/sim_fixture.c
 
+tests_unit_check_asker_LDADD = libfmperf.la $(LDADD)
+tests_unit_check_meaning_LDADD = libfmperf.la $(LDADD)
 tests_sweep_check_dist_SOURCES = tests/sweep/check_dist.c host/agent/replica.c host/agent/source_files.c
 tests_sweep_check_dist_LDADD = $(LDADD) libfmhost.la
 tests_sweep_check_dist_thread_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create

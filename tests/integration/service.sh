@@ -24,6 +24,16 @@ if command -v systemd-analyze >/dev/null 2>&1; then
 	echo "ok: the unit"
 fi
 
+# ---- the unit beside it
+sed "s#^\(ExecStart=\).*/fmd-perf#\1$bin/fmd-perf#" "$bin/conf/fmd-perf.service" >fmd-perf.service
+grep -q "^ExecStart=$bin/fmd-perf" fmd-perf.service && grep -q "^User=$user$" fmd-perf.service ||
+	fail "the unit does not start fmd-perf: $(cat fmd-perf.service)"
+if [ -x "$bin/fmd-perf" ] && command -v systemd-analyze >/dev/null 2>&1; then
+	systemd-analyze verify --man=no --recursive-errors=no "$tmp/fmd-perf.service" >unit 2>&1 || fail "the unit: $(cat unit)"
+	[ ! -s unit ] || fail "the unit: $(cat unit)"
+	echo "ok: the unit of fmd-perf"
+fi
+
 # ---- a daemon; one host's name is Latin-1, another's turns letters around and commands a terminal, a switch's UTF-8
 "$bin/fmroute" gen pgft 2 4,4 1,2 1,1 >plain.net
 LC_ALL=C sed "s/\"host-1-1\"/\"$(printf 'h\344st')\"/g; s/\"host-1-2\"/\"$(printf 'h\302\233\342\200\256x')\"/g; s/\"spine-1\"/\"$(printf 'sp\303\244n')\"/g" plain.net >net

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# perf/: the counters of all ports.  libfmperf is all but the program, for fmctl and for tests.
+noinst_LTLIBRARIES += libfmperf.la
+libfmperf_la_SOURCES = \
+	perf/book/book.h \
+	perf/book/book_read.c \
+	perf/book/book_words.h \
+	perf/book/book_write.c \
+	perf/book/counters.c \
+	perf/book/counters.h \
+	perf/reader/asker.c \
+	perf/reader/asker.h \
+	perf/reader/meaning.c \
+	perf/reader/meaning.h \
+	perf/reader/pma.c \
+	perf/reader/pma.h \
+	perf/reader/topology.c \
+	perf/reader/topology.h
+libfmperf_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+
+if HAVE_UMAD
+sbin_PROGRAMS += fmd-perf
+fmd_perf_SOURCES = perf/reader/perf.c
+fmd_perf_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+fmd_perf_LDADD = libfmperf.la libfmcore.la $(JANSSON_LIBS)
+endif
