@@ -2,6 +2,8 @@
 # perf/: the counters of all ports.  libfmperf is all but the program, for fmctl and for tests.
 noinst_LTLIBRARIES += libfmperf.la
 libfmperf_la_SOURCES = \
+	perf/book/answer.c \
+	perf/book/answer.h \
 	perf/book/book.h \
 	perf/book/book_read.c \
 	perf/book/book_words.h \

@@ -565,6 +565,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_trouble.sh \
 	tests/integration/fmsim_events.sh \
 	tests/integration/fmsim_names.sh \
+	tests/integration/fmsim_perf.sh \
 	tests/integration/fmsim_tools.sh \
 	tests/integration/curious_engines.sh \
 	tests/integration/hostile_engines.sh \

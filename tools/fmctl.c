@@ -2,7 +2,8 @@
 /*
  * fmctl COMMAND [WORD|KEY=VALUE]...: talk to a running fmd.
  *
- * The commands are the daemon's: fmctl sends the name and shows what comes back.
+ * The commands are the daemon's: fmctl sends the name and shows what comes back.  Two are answered
+ * from the file of fmd-perf.
  */
 #include "config.h"
 
@@ -55,6 +56,20 @@ const struct verb fmctl_verbs[] = {
 	    { NULL }, false, "readback", NULL, fmctl_show_verdict, fmctl_judge_verdict },
 	{ "trouble", "", "what is wrong in the fabric, where, since when", NULL, { NULL }, false,
 	    NULL, NULL, fmctl_show_trouble, NULL },
+	{ "counters", "NODE[:PORT] [--file=PATH]", "what fmd-perf has counted at ports",
+	    "  NODE                 a name as in nodes: the ports of those of that name\n"
+	    "  NODE:PORT            that port, all its counters\n"
+	    "  --file=PATH          the file that fmd-perf keeps (counters, beside the socket)\n"
+	    "Exit code 5 where one was not read, or the file is old, 1 where there is none.\n",
+	    { "node" }, false, NULL, NULL, fmctl_show_counters, fmctl_judge_counters },
+	{ "top", "[load|wait|errors] [--all] [--file=PATH]",
+	    "the fullest ports, as fmd-perf reads them",
+	    "  load, wait, errors   the fullest (default), those that wait most, that err most\n"
+	    "  --all                all ports; without it 20\n"
+	    "  --file=PATH          as of counters\n"
+	    "PLANNED is the number of routes that leave by the port. WAIT/S are ticks, which are\n"
+	    "of another length at each kind of device.\n",
+	    { "by" }, false, "all", NULL, fmctl_show_top, fmctl_judge_top },
 	{ "events", "[--last=N] [--follow]", "what happened lately",
 	    "  --last=N             the last N (100)\n"
 	    "  --follow             and those that come, till Ctrl-C\n"
@@ -385,6 +400,19 @@ take_option(struct ask *a, int option, unsigned *given, const char *word, struct
 	}
 }
 
+/* Is it one of the words, with a blank between? */
+static bool
+takes_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	while (*words != '\0' && (strncmp(words, word, len) != 0 || strcspn(words, " ") != len)) {
+		words += strcspn(words, " ");
+		words += strspn(words, " ");
+	}
+	return *words != '\0';
+}
+
 /* A flag to the command that takes it. */
 static int
 give_flag(struct ask *a, const char *flag, struct fm_error *err)
@@ -394,14 +422,9 @@ give_flag(struct ask *a, const char *flag, struct fm_error *err)
 		bool *is_given;
 	} ours[] = { { "all", &a->all }, { "wait", &a->wait }, { "follow", &a->follow } };
 	const char *taken = a->verb != NULL && a->verb->flags != NULL ? a->verb->flags : "";
-	size_t len = strlen(flag);
 	char key[32];
 
-	while (*taken != '\0' && (strncmp(taken, flag, len) != 0 || strcspn(taken, " ") != len)) {
-		taken += strcspn(taken, " ");
-		taken += strspn(taken, " ");
-	}
-	if (*taken == '\0')
+	if (!takes_word(taken, flag))
 		return fm_fail(err, FM_E_CONFIG, "%s takes no --%s: fmctl %s -h", a->command, flag,
 		    a->command);
 	for (size_t i = 0; i < N_OF(ours); i++)
@@ -432,13 +455,13 @@ static int
 check_values(const struct ask *a, struct fm_error *err)
 {
 	const struct {
-		const char *command, *option;
+		const char *command, *option; /* of these commands */
 		bool is_given;
-	} of[] = { { "dist", "file", a->file != NULL },
+	} of[] = { { "dist counters top", "file", a->file != NULL },
 		{ "dist", "auth-file", a->auth_file != NULL }, { "events", "last", a->last > 0 } };
 
 	for (size_t i = 0; i < N_OF(of); i++)
-		if (of[i].is_given && strcmp(a->command, of[i].command) != 0)
+		if (of[i].is_given && !takes_word(of[i].command, a->command))
 			return fm_fail(err, FM_E_CONFIG, "%s takes no --%s: fmctl %s -h",
 			    a->command, of[i].option, a->command);
 	return 0;

@@ -25,7 +25,7 @@ struct ask {
 	char path[4096];	 /* where socket points with --state-dir */
 	json_t *args;		 /* for the daemon */
 	const char *part;	 /* of status or dist; NULL: not said */
-	const char *file;	 /* of dist verify; NULL: not said */
+	const char *file;	 /* of dist verify, counters, top; NULL: not said */
 	const char *auth_file;	 /* of dist peers; NULL: not said */
 	unsigned timeout_s;	 /* 0: not said */
 	unsigned last;		 /* of events: so many; 0: not said */
@@ -113,6 +113,8 @@ void fmctl_show_reload(const struct ask *a, const json_t *result, FILE *out);
 /* Of isolate and restore: what is isolated, or what it does. */
 void fmctl_show_isolated(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_handover(const struct ask *a, const json_t *result, FILE *out);
+void fmctl_show_counters(const struct ask *a, const json_t *result, FILE *out);
+void fmctl_show_top(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_commands(const struct ask *a, const json_t *result, FILE *out);
 /* Something is wrong with the routes, or with what switches hold. */
 int fmctl_judge_verdict(const json_t *result);
@@ -120,6 +122,8 @@ int fmctl_judge_dist(const json_t *result);
 /* FMD_EXIT_OTHER_MASTER: it was left to the master. */
 int fmctl_judge_swept(const json_t *result);
 int fmctl_judge_reload(const json_t *result);
+int fmctl_judge_counters(const json_t *result);
+int fmctl_judge_top(const json_t *result);
 int fmctl_judge_path(const json_t *result);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "perf/book/answer.h"
 #include "tools/fmctl.h"
 
 #define ANSWER_S 30
@@ -176,6 +177,29 @@ call_dist(const struct ask *a, json_t **result, struct fm_error *err)
 	return verifies ? fmctl_dist_verify(a, result, err) : call_once(a, result, err);
 }
 
+/* From the file of fmd-perf, which lies beside fmd's socket. */
+static int
+call_book(const struct ask *a, json_t **result, struct fm_error *err)
+{
+	const json_t *node = json_object_get(a->args, "node"), *by = json_object_get(a->args, "by");
+	const char *slash = strrchr(a->socket, '/');
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%.*scounters",
+	    slash != NULL ? (int)(slash - a->socket + 1) : 0, a->socket);
+	if (a->file != NULL)
+		snprintf(path, sizeof(path), "%s", a->file);
+	if (strcmp(a->command, "top") == 0)
+		return answer_top(path,
+		    by == NULL		     ? "load"
+			: json_is_string(by) ? json_string_value(by)
+					     : "",
+		    a->all, result, err);
+	if (!json_is_string(node))
+		return fm_fail(err, FM_E_CONFIG, "counters of which node: counters NODE[:PORT]");
+	return answer_counters(path, json_string_value(node), result, err);
+}
+
 int
 fmctl_call(const struct ask *a, json_t **result, struct fm_error *err)
 {
@@ -189,6 +213,8 @@ fmctl_call(const struct ask *a, json_t **result, struct fm_error *err)
 		return call_effect(a, result, err);
 	if (strcmp(a->command, "dist") == 0)
 		return call_dist(a, result, err);
+	if (strcmp(a->command, "counters") == 0 || strcmp(a->command, "top") == 0)
+		return call_book(a, result, err);
 	if (a->verb != NULL && a->verb->pages != NULL && json_object_get(a->args, "from") == NULL)
 		return call_pages(a, a->verb->pages, result, err);
 	rc = call_once(a, result, err);

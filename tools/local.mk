@@ -39,7 +39,7 @@ if HAVE_HIREDIS
 fmctl_SOURCES += tools/fmctl_peers.c
 endif
 fmctl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(HIREDIS_CFLAGS)
-fmctl_LDADD = libfmhost.la libfmcore.la $(JANSSON_LIBS) $(HIREDIS_LIBS)
+fmctl_LDADD = libfmhost.la libfmperf.la libfmcore.la $(JANSSON_LIBS) $(HIREDIS_LIBS)
 
 # A script, which needs openssl where it runs.
 

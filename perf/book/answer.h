@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf/book/answer.h - what is asked of the file of counters, as JSON (fmctl(8), "top").
+ */
+#ifndef PERF_BOOK_ANSWER_H
+#define PERF_BOOK_ANSWER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "lib/error.h"
+
+/* The ports of nodes of a name (a pattern, or the first word of one, or a GUID), or "NAME:PORT";
+ * a new reference.  FM_E_SYSTEM: no such file, node or port; FM_E_TOPOLOGY; FM_E_RESOURCE. */
+int answer_counters(const char *path, const char *what, json_t **result, struct fm_error *err);
+/* The first 20 ports, or all, by "load", "wait" or "errors" (else FM_E_CONFIG).  O(ports log
+ * ports). */
+int answer_top(const char *path, const char *by, bool all, json_t **result, struct fm_error *err);
+
+#endif
