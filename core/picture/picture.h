@@ -7,7 +7,8 @@
  *					 `----------> text: JSON, written by rows
  *
  * The text is a function of the picture alone, and so is its generation: nobody has to remember to
- * raise it.  At 11,664 hosts a picture takes 2 ms of a core of 2020, its text 2 more.
+ * raise it.  At 11,664 hosts a picture takes 4.4 ms of the loop, its text and sending that 7.6 more
+ * (a page of `links` beside it: 3.9 ms).
  */
 #ifndef CORE_PICTURE_PICTURE_H
 #define CORE_PICTURE_PICTURE_H

@@ -2,7 +2,7 @@
 /*
  * core/picture/picture_text.c - a picture as JSON.
  *
- * Written by hand: an object of jansson's for each of 800,000 numbers takes ten times as long.
+ * Written by hand: an object of jansson's for each of 400,000 numbers takes several times as long.
  */
 #include "core/picture/picture.h"
 

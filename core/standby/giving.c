@@ -264,7 +264,7 @@ on_other_term(struct copying *c, uint64_t term, struct fm_error *err)
 }
 
 /* A connection whose end was not told, by a host that has lost its power or a cable between, keeps
- * its place.  Who says HELLO believes nothing of an earlier copy any more (taking.c), so that nobody
+ * its place.  Who says HELLO believes nothing of an earlier copy any more (taking.c): nobody
  * need wait for the end of that lease. */
 static void
 end_earlier(struct copying *c, const struct standby *now)
@@ -317,9 +317,9 @@ take_from_standby(struct standby *s, const struct link_frame *f, struct fm_error
 		if (f->term != s->c->term)
 			return on_other_term(s->c, f->term, err);
 		rc = link_read_stamp(f, &stamp, err);
-		return rc != 0
-		    ? rc
-		    : copies_on_have(s->c->g.copies, s->place, f->seq, stamp.ms, standby_now_ms(), err);
+		return rc != 0 ? rc
+			       : copies_on_have(s->c->g.copies, s->place, f->seq, stamp.ms,
+				     standby_now_ms(), err);
 	}
 	return fm_fail(
 	    err, FM_E_SYSTEM, "a frame %s is not for a master now", link_type_name(f->type));
