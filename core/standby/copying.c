@@ -7,6 +7,7 @@
  *	standby	connects to one of copy_from (taking.c); mirror.h puts what comes into the store
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/sms/sms.h"
 #include "core/standby/internal.h"
@@ -33,10 +34,13 @@ on_alive(evutil_socket_t fd, short what, void *arg)
 		c->p.wake(c->p.arg); /* the master is polled */
 }
 
+/* With a third SM about, which we may never have met, all is discovered before we rule. */
 static bool
 has_copy(void *arg)
 {
-	return taking_has_all(arg);
+	const struct copying *c = arg;
+
+	return taking_has_all(c) && strpbrk((*c->p.conf)->copy.from, ", ") == NULL;
 }
 
 static void
