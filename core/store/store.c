@@ -159,6 +159,19 @@ store_end(struct store *s, MDB_txn *txn, int rc)
 	return rc;
 }
 
+int
+store_commit(struct store *s, MDB_txn *txn, int rc, const char *what, struct fm_error *err)
+{
+	if (txn != NULL) {
+		fm_fault_point("commit", what);
+		rc = store_end(s, txn, rc);
+		fm_fault_point("committed", what);
+	}
+	return rc == 0
+	    ? 0
+	    : fm_fail(err, FM_E_SYSTEM, "cannot write to the store: %s", mdb_strerror(rc));
+}
+
 /* Without LMDB's file of locks, whose pages it maps without having room for them on the disk:
  * the directory is ours alone, and transactions take turns. */
 static int
@@ -484,20 +497,6 @@ write_lid(struct store *s, MDB_txn *txn, const struct store_lid *l)
 	return mdb_put(txn, s->lids_db, &key, &value, 0);
 }
 
-/* txn NULL: there was nothing to write. */
-static int
-end_lids(struct store *s, MDB_txn *txn, int rc, struct fm_error *err)
-{
-	if (txn != NULL) {
-		fm_fault_point("commit", "LIDs");
-		rc = store_end(s, txn, rc);
-		fm_fault_point("committed", "LIDs");
-	}
-	return rc == 0
-	    ? 0
-	    : fm_fail(err, FM_E_SYSTEM, "cannot write to the store: %s", mdb_strerror(rc));
-}
-
 static int
 write_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_error *err)
 {
@@ -511,7 +510,7 @@ write_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_
 			break;
 		rc = write_lid(s, txn, &lids[i]);
 	}
-	return end_lids(s, txn, rc, err);
+	return store_commit(s, txn, rc, "LIDs", err);
 }
 
 static bool
@@ -548,7 +547,7 @@ delete_lids(struct store *s, const uint64_t *marked, struct fm_error *err)
 		if (!fm_bit_test(marked, i))
 			rc = mdb_del(txn, s->lids_db, &key, NULL);
 	}
-	return end_lids(s, txn, rc, err);
+	return store_commit(s, txn, rc, "LIDs", err);
 }
 
 static void
@@ -611,22 +610,18 @@ put_mark(struct store *s, const char *name, uint64_t *kept, uint64_t mark, struc
 	uint8_t bytes[MARK_BYTES];
 	MDB_val key = { strlen(name), (void *)(uintptr_t)name };
 	MDB_val value = { sizeof(bytes), bytes };
-	MDB_txn *txn;
+	MDB_txn *txn = NULL;
 	int rc = 0;
 
 	if (*kept == mark)
 		return 0;
 	store_put_number(bytes, mark);
-	if (!is_kept_nowhere(s) && (rc = store_begin(s, &txn)) == 0) {
+	if (!is_kept_nowhere(s) && (rc = store_begin(s, &txn)) == 0)
 		rc = mdb_put(txn, s->marks_db, &key, &value, 0);
-		fm_fault_point("commit", name);
-		rc = store_end(s, txn, rc);
-		fm_fault_point("committed", name);
-	}
-	if (rc != 0)
-		return fm_fail(err, FM_E_SYSTEM, "cannot write to the store: %s", mdb_strerror(rc));
-	*kept = mark;
-	return 0;
+	rc = store_commit(s, txn, rc, name, err);
+	if (rc == 0)
+		*kept = mark;
+	return rc;
 }
 
 int

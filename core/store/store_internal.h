@@ -43,6 +43,9 @@ int store_check(const char *dir, const char *copy);
  * or errno. */
 int store_begin(struct store *s, MDB_txn **txn);
 int store_end(struct store *s, MDB_txn *txn, int rc);
+/* The end of one that writes, NULL: none has begun.  FM_E_SYSTEM: rc, or what LMDB says.  what:
+ * the fault points before and after have this name. */
+int store_commit(struct store *s, MDB_txn *txn, int rc, const char *what, struct fm_error *err);
 
 /* store_lock.c: the directory is ours till store_unlock(), or the end of the process. */
 int store_lock(struct store *s, const char *dir, struct fm_error *err);

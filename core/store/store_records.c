@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/store/store_internal.h"
-#include "lib/faultpoint.h"
 #include "lib/log.h"
 
 #define SUM_BYTES 8
@@ -110,19 +109,13 @@ int
 store_put(
     struct store *s, const struct store_record *r, uint32_t n, bool anew, struct fm_error *err)
 {
-	MDB_txn *txn;
+	MDB_txn *txn = NULL;
 	int rc;
 
 	if ((n == 0 && !anew) || s->env == NULL)
 		return 0;
 	rc = store_begin(s, &txn);
-	if (rc == 0) {
+	if (rc == 0)
 		rc = put_all(s, txn, r, n, anew);
-		fm_fault_point("commit", "records");
-		rc = store_end(s, txn, rc);
-		fm_fault_point("committed", "records");
-	}
-	return rc == 0
-	    ? 0
-	    : fm_fail(err, FM_E_SYSTEM, "cannot write to the store: %s", mdb_strerror(rc));
+	return store_commit(s, txn, rc, "records", err);
 }
