@@ -204,7 +204,9 @@ early_take_over(struct daemon *d)
 		log_info("sa", "nothing is answered before all has been read: %s", why);
 		return;
 	}
-	e->kept->since = sweeper_n_requests(d->sweeper) + 1;
+	/* else the fabric has been read already, in this sweep */
+	if (sweeper_phase(d->sweeper) == PHASE_TAKE_OVER)
+		e->kept->since = sweeper_n_requests(d->sweeper) + 1;
 	sweeper_name_us(d->sweeper, &e->kept->inv);
 	serve_kept_view(d);
 }

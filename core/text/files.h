@@ -21,7 +21,8 @@ int fm_file_new(const char *path, mode_t mode);
 /* PATH.new is whole and takes its place; where it is not, it goes.  False: errno tells. */
 bool fm_file_done(const char *path, bool is_whole);
 
-/* Both, with what put() writes between them; false, also of put(): errno tells. */
+/* A whole file by fm_file_new() and fm_file_done(): put() writes it, false: it could not.  False:
+ * errno tells. */
 bool fm_file_write(
     const char *path, mode_t mode, bool (*put)(FILE *out, const void *arg), const void *arg);
 
