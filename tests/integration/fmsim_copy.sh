@@ -13,10 +13,12 @@ simulate "$dir/net"
 
 declare -A asked_before
 conf() { # NAME PRIORITY
+	local from=first
+	[ "$1" = second ] || from=second
 	cat >"$dir/$1.conf" <<END
 control_socket = '$dir/$1.control'
 copy_socket = '$dir/$1.copy'
-copy_from = '$dir/first.copy,$dir/second.copy'
+copy_from = '$dir/$from.copy'
 sm_key = 0x42
 sm_priority = $2
 sminfo_polling_timeout = 500ms
