@@ -311,6 +311,7 @@ seconds_of(bool waits)
 	case PHASE_DISCOVER:
 	case PHASE_REREAD:
 	case PHASE_OTHER_SMS:
+	case PHASE_TAKE_OVER:
 		return &now->reading_s;
 	case PHASE_ROUTE:
 		return plan_ns != INT64_MAX ? &now->plan_s : &now->reading_s;
