@@ -93,7 +93,9 @@ is_heir(const struct ha *h, const struct ha_other *o)
 uint32_t
 ha_best_heir(const struct ha_other *others, uint32_t n_others)
 {
-	return best_of(others, n_others, WIRE_SM_STANDBY);
+	uint32_t i = best_of(others, n_others, WIRE_SM_STANDBY);
+
+	return i < n_others ? i : best_of(others, n_others, WIRE_SM_DISCOVERING);
 }
 
 /* When nobody rules, because we have stopped and it has not begun, the best of all that wait steps

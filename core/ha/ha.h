@@ -109,7 +109,8 @@ enum ha_heir {
 };
 enum ha_heir ha_judge_heir(const struct ha *h, const struct ha_other *others, uint32_t n_others,
     uint32_t i, uint32_t *better);
-/* The best standby of ours, or n_others. */
+/* The best standby of ours; where there is none, the best that is discovering and may stand by
+ * since; or n_others. */
 uint32_t ha_best_heir(const struct ha_other *others, uint32_t n_others);
 /* We are master, and HANDOVER is on its way to `to`; ha_taken(): it has taken it. */
 void ha_offer(struct ha *h, const struct ha_other *to);

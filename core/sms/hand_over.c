@@ -3,7 +3,8 @@
  * core/sms/hand_over.c - the administrator hands the subnet over (fmctl handover).
  *
  * An order waits for the next discovery, which asks all SMs anew and comes before the first Set:
- * the sweep that runs is written to its end.  Then it goes the way of each HANDOVER
+ * the sweep that runs is written to its end.  One that was discovering when it was read last may
+ * stand by since: what it is then decides.  Then it goes the way of each HANDOVER
  * (other_sms.c); only that the other one is to be better than we are does not count (ha.heir).
  *
  *	WAITS --HANDOVER is sent--> SENT --ACKNOWLEDGE, or it is seen to rule--> DONE
@@ -120,6 +121,12 @@ find_heir(const struct sweeper *s)
 	return i;
 }
 
+static bool
+is_discovering(const struct ha_other *o)
+{
+	return o->trust == HA_OURS && o->info.state == WIRE_SM_DISCOVERING;
+}
+
 int
 sweeper_hand_over(struct sweeper *s, const struct ha_other *to, struct fm_error *err)
 {
@@ -136,7 +143,7 @@ sweeper_hand_over(struct sweeper *s, const struct ha_other *to, struct fm_error 
 	i = to != NULL ? (uint32_t)(to - s->sm->others.item) : ha_best_heir(s->sm->others.item, n);
 	if (i == n)
 		return refuse_all(s, err);
-	if (may_take(s, i, err) != 0)
+	if (!is_discovering(&s->sm->others.item[i]) && may_take(s, i, err) != 0)
 		return (int)err->kind;
 	*o = (struct sm_order){
 		.number = o->number + 1, .state = ORDER_WAITS, .to = s->sm->others.item[i]

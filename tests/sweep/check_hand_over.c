@@ -355,6 +355,22 @@ START_TEST(one_that_does_not_take_it)
 }
 END_TEST
 
+/* It was discovering when it was read last, and still is, or stands by since. */
+START_TEST(one_that_is_discovering)
+{
+	start_a();
+	play(3, WIRE_SM_DISCOVERING);
+	ask(&a, NULL);
+	if (_i == 1)
+		evil.shown.state = WIRE_SM_STANDBY;
+	await_end(&a);
+	ck_assert_int_eq(sweeper_order(a.sweeper)->state, ORDER_FAILED);
+	ck_assert_ptr_nonnull(strstr(sweeper_order(a.sweeper)->says,
+	    _i == 0 ? "is discovering" : "it did not take our HANDOVER"));
+	ck_assert_int_eq(evil.n_sets > 0, _i == 1);
+}
+END_TEST
+
 /* It changes, or goes, after it was asked for and before the discovery. */
 START_TEST(one_that_changes_meanwhile)
 {
@@ -453,6 +469,7 @@ main(void)
 	tcase_add_test(t, a_better_one_waits);
 	tcase_add_loop_test(t, the_caller_refuses, 0, 3);
 	tcase_add_loop_test(t, one_that_does_not_take_it, 0, 2);
+	tcase_add_loop_test(t, one_that_is_discovering, 0, 2);
 	tcase_add_loop_test(t, one_that_changes_meanwhile, 0, 3);
 	tcase_add_test(t, one_that_dies);
 	tcase_add_loop_test(t, with_losses, 0, n_cases(100));

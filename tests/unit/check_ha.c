@@ -439,7 +439,20 @@ START_TEST(test_heirs)
 	ha.master_priority = heirs[_i].ours_as_master;
 	ha.state = WIRE_SM_MASTER;
 	ck_assert_int_eq(ha_judge_heir(&ha, &o, 1, 0, &better), heirs[_i].verdict);
-	ck_assert_uint_eq(ha_best_heir(&o, 1), heirs[_i].verdict == HEIR_NO_STANDBY ? 1 : 0);
+	ck_assert_uint_eq(ha_best_heir(&o, 1),
+	    heirs[_i].verdict == HEIR_NO_STANDBY && o.info.state != WIRE_SM_DISCOVERING ? 1 : 0);
+}
+END_TEST
+
+/* One that stands by comes before a better one that is discovering. */
+START_TEST(test_best_heir)
+{
+	struct ha_other o[] = { other(1, 9, WIRE_SM_DISCOVERING), other(2, 3, WIRE_SM_STANDBY),
+		other(3, 8, WIRE_SM_DISCOVERING) };
+
+	ck_assert_uint_eq(ha_best_heir(o, 3), 1);
+	o[1].info.state = WIRE_SM_NOT_ACTIVE;
+	ck_assert_uint_eq(ha_best_heir(o, 3), 0);
 }
 END_TEST
 
@@ -697,6 +710,7 @@ main(void)
 	tcase_add_loop_test(t, test_acknowledge_lost, 0, 2);
 	tcase_add_loop_test(t, test_heir_discovers, 0, 2);
 	tcase_add_test(t, test_heir_dies);
+	tcase_add_test(t, test_best_heir);
 	tcase_add_loop_test(t, test_heirs, 0, sizeof(heirs) / sizeof(heirs[0]));
 	tcase_add_test(t, test_heirs_with_a_third);
 	tcase_add_loop_test(t, test_heir_by_order, 0, 4);
