@@ -92,10 +92,13 @@ sweep() {
 	ctl sweep heavy >/dev/null || fail "sweep"
 	until_true swept
 }
-sweep # others may see all as before while fmd has not looked at what came back last
+converged() { [ "$(asked status converged)" = True ]; }
+sweep # others may see all as before while fmd has not looked at what came back last ...
+until_true converged # ... or writes the tables of what was gone
 [ "$(asked status sm_state)" = master ] || fail "status: sm_state"
 [ "$(asked status sweep.engine)" = fattree ] || fail "status: engine"
-[ "$(asked routes regions.0.reachable_pairs)" = 1376 ] || fail "routes: pairs"
+pairs=$(asked routes regions.0.reachable_pairs)
+[ "$pairs" = 1376 ] || fail "routes: $pairs pairs: $(cat "$dir/ctl.err")"
 ctl status | grep -q "^state  *master, subnet up" || fail "status as text"
 ctl events | grep -q "notice  SUBNET UP" || fail "events as text"
 sweep
