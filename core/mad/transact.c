@@ -59,6 +59,8 @@ struct txn_engine {
 
 	txn_unsolicited unsolicited;
 	void *unsolicited_arg;
+	bool (*may_send)(void *arg); /* NULL: always */
+	void *may_send_arg;
 	struct txn_counts counts;
 	struct fm_log_bucket send_log;
 };
@@ -134,12 +136,29 @@ next_request(struct txn_engine *e, enum lane lane)
 	return r;
 }
 
+static bool
+has_next(const struct txn_engine *e, enum lane lane)
+{
+	return (lane == LANE_PROBES && !TAILQ_EMPTY(&e->again)) ||
+	    (e->slots.n_free > 0 && !TAILQ_EMPTY(&e->nodes.ring[lane]));
+}
+
+/* The process may have stood still since the turn of the loop began. */
+static bool
+fence_opens(struct txn_engine *e)
+{
+	if (!e->held && e->may_send != NULL && !e->may_send(e->may_send_arg))
+		e->held = true;
+	return !e->held;
+}
+
 static void
 fill_lane(struct txn_engine *e, enum lane lane)
 {
 	struct request *r;
 
-	while (flight_has_room(&e->flight, lane) && (r = next_request(e, lane)) != NULL) {
+	while (flight_has_room(&e->flight, lane) && has_next(e, lane) && fence_opens(e)) {
+		r = next_request(e, lane);
 		r->n_tries++;
 		send_request(e, r, lane);
 	}
@@ -148,9 +167,7 @@ fill_lane(struct txn_engine *e, enum lane lane)
 static bool
 lane_is_full(const struct txn_engine *e, enum lane lane)
 {
-	return !flight_has_room(&e->flight, lane) &&
-	    ((lane == LANE_PROBES && !TAILQ_EMPTY(&e->again)) ||
-		(e->slots.n_free > 0 && !TAILQ_EMPTY(&e->nodes.ring[lane])));
+	return !flight_has_room(&e->flight, lane) && has_next(e, lane);
 }
 
 /* Does something wait for a place, in a lane or at its node? */
@@ -556,6 +573,13 @@ txn_hold(struct txn_engine *e, bool held)
 {
 	e->held = held;
 	fill_lanes(e);
+}
+
+void
+txn_set_fence(struct txn_engine *e, bool (*may_send)(void *arg), void *arg)
+{
+	e->may_send = may_send;
+	e->may_send_arg = arg;
 }
 
 void

@@ -122,6 +122,9 @@ void txn_set_aside(struct txn_engine *e, txn_done done, bool (*is_meant)(const v
 /* Held, only what has no node (node_key 0) and is no Set leaves: whether the rest is still wanted
  * is to be found out first. */
 void txn_hold(struct txn_engine *e, bool held);
+/* Asked before each MAD that txn_hold() would hold.  False: the engine is held from now on, and
+ * that MAD waits, too.  NULL: nobody is asked. */
+void txn_set_fence(struct txn_engine *e, bool (*may_send)(void *arg), void *arg);
 /* Nothing that was asked is wanted any more: requests that are not on the wire end with
  * TXN_CANCELLED before this is back, those that are when their present try has run out.
  * Not from a callback. */

@@ -62,12 +62,15 @@ struct sweep_sms {
 	bool gives_log;	     /* standbys have ours, and see within LOG_STILL_MS that we are gone */
 	/* The master whose log, its second voice (core/standby/link.h), is silent; 0: none */
 	uint64_t silent_log_of;
-	int64_t looked_ms;   /* our own port was read last, in own_port.c */
+	int64_t looked_ms; /* our own port was read last, in own_port.c */
 	bool look_is_out;
-	int64_t turn_ms;     /* the loop came by last; 0: never */
-	bool doubts;	     /* do we still rule?  Nothing is sent till that is known ... */
-	uint32_t n_doubts;   /* ... by so many answers */
-	uint16_t rules_by;   /* take_over.c: the LID of our port, which is ACTIVE; 0: it is not */
+	int64_t turn_ms;   /* the loop came by last; 0: never */
+	bool stood_still;  /* ... and for too long after that: nothing is sent till it is back */
+	bool doubts;	   /* do we still rule?  Nothing is sent till that is known ... */
+	uint32_t n_doubts; /* ... by so many answers */
+	/* take_over.c: the LID of our port, which is ACTIVE; 0: it is not.  How many were asked. */
+	uint16_t rules_by;
+	uint32_t n_to_answer;
 	const char *anew;    /* why we do not, and discover anew with the next step; NULL */
 	int64_t stranger_ms; /* the last refusal to a stranger */
 	struct sm_guest guests[SM_GUESTS];
@@ -120,7 +123,10 @@ bool order_gave_to(const struct sweeper *s, uint64_t guid);
 /* As sms_due_ms() and sms_step(). */
 int64_t order_due_ms(const struct sweeper *s);
 void order_step(struct sweeper *s);
-/* own_port.c: as sms_due_ms() and sms_step() */
+/* own_port.c: as of txn_set_fence(): false: we stood still inside a turn of the loop, and the next
+ * turn finds out whether we still rule. */
+bool own_port_may_send(void *arg);
+/* As sms_due_ms() and sms_step() */
 int64_t own_port_due_ms(const struct sweeper *s);
 void own_port_step(struct sweeper *s);
 /* sm_ask_back.c: is who is there being found out, or about to be? */

@@ -387,6 +387,7 @@ sms_configured(struct sweeper *s)
 {
 	struct ha *h = s->p.ha;
 
+	txn_set_fence(s->p.txn, own_port_may_send, s);
 	if (!sm_is_allowed(s, s->local.port_guid))
 		log_warn("ha",
 		    "our own port (0x%016" PRIx64

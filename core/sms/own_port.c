@@ -240,15 +240,32 @@ standby_waits_ms(const struct sweeper *s)
 	return polls_ms > 2 * s->set.own_port_ms ? polls_ms : 2 * s->set.own_port_ms + 1;
 }
 
+/* A standby may have taken over since the loop came by. */
+static bool
+stood_still(const struct sweeper *s, int64_t now_ms)
+{
+	return s->sm->turn_ms != 0 && !s->sm->doubts && s->p.ha->state == WIRE_SM_MASTER &&
+	    s->set.own_port_ms != 0 && now_ms - s->sm->turn_ms >= standby_waits_ms(s);
+}
+
+bool
+own_port_may_send(void *arg)
+{
+	struct sweeper *s = arg;
+
+	s->sm->stood_still = stood_still(s, sweeper_clock_ms(s));
+	return !s->sm->stood_still;
+}
+
 void
 sms_awake(struct sweeper *s)
 {
 	int64_t now = sweeper_clock_ms(s), still_ms = now - s->sm->turn_ms;
-	bool is_first = s->sm->turn_ms == 0;
+	bool doubts = s->sm->stood_still || stood_still(s, now);
 
 	s->sm->turn_ms = now;
-	if (is_first || s->sm->doubts || s->p.ha->state != WIRE_SM_MASTER ||
-	    s->set.own_port_ms == 0 || still_ms < standby_waits_ms(s))
+	s->sm->stood_still = false;
+	if (!doubts)
 		return;
 	fm_log(s->sm->gives_log ? FM_LOG_INFO : FM_LOG_WARN, "ha",
 	    "fmd stood still for %" PRId64

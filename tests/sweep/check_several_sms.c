@@ -472,6 +472,57 @@ START_TEST(a_master_that_stood_still)
 }
 END_TEST
 
+/* The clock of a, which stands still before its n-th MAD, inside a turn of its loop. */
+static struct {
+	struct transport_ops ops;
+	const struct transport_ops *real;
+	uint32_t n_until_stop, n_late;
+	int64_t ahead_ns, stopped_ms;
+} still;
+
+static int64_t
+still_now_ns(struct transport *t)
+{
+	return still.real->now_ns(t) + still.ahead_ns;
+}
+
+static int
+still_send(struct transport *t, const struct mad *m, struct fm_error *err)
+{
+	struct wire_header h;
+
+	wire_header_get(m->bytes, &h);
+	if (still.ahead_ns != 0 && sms_awake_ms(a.sweeper) < still.stopped_ms)
+		still.n_late += h.method == WIRE_SET;
+	if (still.ahead_ns == 0 && still.n_until_stop-- == 0) {
+		still.ahead_ns = INT64_C(3000000000);
+		still.stopped_ms = still_now_ns(t) / 1000000;
+	}
+	return still.real->send(t, m, err);
+}
+
+/* What it was about to send is not sent before it knows whether it still rules. */
+START_TEST(a_master_that_stood_still_inside_a_turn)
+{
+	a.set.own_port_ms = POLL_MS;
+	start_a();
+	sim_run(a.sim, 2000000); /* at 0 no turn has been yet */
+	memset(&still, 0, sizeof(still));
+	still.n_until_stop = 3 * (uint32_t)_i;
+	still.real = a.transport->ops;
+	still.ops = *still.real;
+	still.ops.now_ns = still_now_ns;
+	still.ops.send = still_send;
+	a.transport->ops = &still.ops;
+	several_run(both, 1, 500, POLL_MS);
+	ck_assert_int_ne(still.ahead_ns, 0);
+	ck_assert_uint_eq(still.n_late, 0);
+	several_run(both, 1, 500, POLL_MS);
+	ck_assert(!sms_doubts(a.sweeper));
+	several_expect_up(&a);
+}
+END_TEST
+
 /* It does not see that it stood still, but is told that another rules. */
 START_TEST(a_master_that_is_told_of_another)
 {
@@ -1238,6 +1289,7 @@ main(void)
 	tcase_add_loop_test(t, a_stopped_master, 0, N_OF(poll_intervals));
 	tcase_add_test(t, a_master_whose_host_is_silent);
 	tcase_add_loop_test(t, a_master_that_stood_still, 0, STOPS * (int)N_OF(withheld));
+	tcase_add_loop_test(t, a_master_that_stood_still_inside_a_turn, 0, n_cases(80));
 	tcase_add_loop_test(t, a_master_that_is_told_of_another, 0, 12);
 	tcase_add_loop_test(t, one_that_stood_still_alone, 0, 2);
 	tcase_add_loop_test(t, our_cable, 0, 60);
