@@ -9,10 +9,13 @@
 #include "core/route/worker.h"
 #include "core/store/store.h"
 
-/* What is asked and told of copies of the subnet (core/standby); each may be NULL. */
+/* What is asked and told of copies of the subnet (core/standby); each may be NULL, has_copy and sms
+ * both. */
 struct sweep_standbys {
 	/* Have we, as standby, all that outlives the master, up to its end? */
 	bool (*has_copy)(void *arg);
+	/* The port GUIDs of the SMs that the master knew, good until the loop goes on. */
+	size_t (*sms)(void *arg, const uint64_t **guid);
 	/* We rule from now on; nothing has been written yet. */
 	void (*on_rule)(void *arg);
 	/* Before HANDOVER to that standby, which is better than we are or (by_order) the

@@ -509,8 +509,7 @@ static const struct conf_row rows[] = {
 	STRING(NULL, "copy_from", copy.from, "", "sockets", true,
 	    "As standby, take a copy of the master by one of these Unix sockets, separated by "
 	    "commas: the copy_socket of another SM of this host, or the end of stunnel that leads "
-	    "to it; empty = take none. With one it rules at once when the master is gone, with "
-	    "several when it has read the fabric."),
+	    "to it; empty = take none."),
 
 	STRING("Daemon", "state_dir", daemon.state_dir, STATE_DIR, "folder", true,
 	    "Where LIDs, caches and registrations are kept."),

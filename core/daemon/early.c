@@ -204,10 +204,11 @@ early_take_over(struct daemon *d)
 		log_info("sa", "nothing is answered before all has been read: %s", why);
 		return;
 	}
-	/* else the fabric has been read already, in this sweep */
-	if (sweeper_phase(d->sweeper) == PHASE_TAKE_OVER)
+	/* else the fabric has been read already, in this sweep, which tells hosts */
+	if (sweeper_phase(d->sweeper) == PHASE_TAKE_OVER) {
 		e->kept->since = sweeper_n_requests(d->sweeper) + 1;
-	sweeper_name_us(d->sweeper, &e->kept->inv);
+		sweeper_name_us(d->sweeper, &e->kept->inv);
+	}
 	serve_kept_view(d);
 }
 

@@ -4,10 +4,10 @@
  * is discovered.
  *
  * A discovery of a large fabric takes seconds, in which nobody would answer hosts.  So who has a
- * copy of the master (core/standby) asks only the SMs that it knows, and its own port.  It rules at
- * once where each of them answers, none of them rules, and none is better.  Else it is as without a
- * copy: all is discovered first.  Discovery follows in either case, and meets an SM that nobody
- * knew of.
+ * copy of the master (core/standby) asks only the SMs that it knows or the master knew, and its own
+ * port.  It rules at once where each of them answers, none of them rules, and none is better.  Else
+ * it is as without a copy: all is discovered first.  Discovery follows in either case, and meets an
+ * SM that nobody knew of.
  *
  * One round trip, O(SMs).
  */
@@ -22,17 +22,6 @@ has_succeeded(const struct sweeper *s)
 
 	return h->state == WIRE_SM_DISCOVERING &&
 	    (h->handed_over || sms_is_dead(s, h->master.node, h->master.port));
-}
-
-/* Of the SMs that are known, all but the one that is dead. */
-static uint32_t
-count_living(const struct sweeper *s)
-{
-	uint32_t n = 0;
-
-	for (size_t i = 0; i < s->sm->others.n; i++)
-		n += !sms_is_dead(s, s->sm->others.item[i].node, s->sm->others.item[i].port);
-	return n;
 }
 
 static void
@@ -77,22 +66,58 @@ ask_one(struct sweeper *s, uint32_t node, uint8_t port, uint16_t attr, ask_done 
 	return true;
 }
 
+/* The SM at a port, if it is neither ours nor the one that is dead; at INV_NONE: where we have met
+ * nobody, so that all has to be discovered. */
+static void
+ask_sm(struct sweeper *s, uint32_t node, uint8_t port)
+{
+	if (node != INV_NONE &&
+	    (sms_is_dead(s, node, port) || (node == s->inv.local && port == s->inv.local_port)))
+		return;
+	s->sm->n_to_answer++;
+	if (node != INV_NONE)
+		ask_one(s, node, port, WIRE_ATTR_SM_INFO, on_sm_info);
+}
+
+static bool
+is_known(const struct sweeper *s, uint32_t node, uint8_t port)
+{
+	for (size_t i = 0; i < s->sm->others.n; i++)
+		if (s->sm->others.item[i].node == node && s->sm->others.item[i].port == port)
+			return true;
+	return false;
+}
+
+/* Those that we know, and those besides that the master knew. */
+static void
+ask_sms(struct sweeper *s)
+{
+	const struct sweep_standbys *c = &s->p.standbys;
+	const uint64_t *guid;
+	size_t n = c->sms(c->arg, &guid);
+
+	for (size_t i = 0; i < s->sm->others.n; i++)
+		ask_sm(s, s->sm->others.item[i].node, s->sm->others.item[i].port);
+	for (size_t i = 0; i < n; i++) {
+		uint8_t port;
+		uint32_t node = inv_find_port(&s->inv, guid[i], &port);
+
+		if (!is_known(s, node, port))
+			ask_sm(s, node, port);
+	}
+}
+
 bool
 sms_ask_before_rule(struct sweeper *s)
 {
 	if (s->p.standbys.has_copy == NULL || !has_succeeded(s) || s->inv.local == INV_NONE ||
-	    !s->p.standbys.has_copy(s->p.standbys.arg))
+	    !s->p.standbys.has_copy(s->p.standbys.arg) ||
+	    !ask_one(s, s->inv.local, s->inv.local_port, WIRE_ATTR_PORT_INFO, on_own_port))
 		return false;
 	s->sm->rules_by = 0;
+	s->sm->n_to_answer = 0;
 	s->sm->asked_sms.n = 0;
-	if (!ask_one(s, s->inv.local, s->inv.local_port, WIRE_ATTR_PORT_INFO, on_own_port))
-		return false;
-	for (size_t i = 0; i < s->sm->others.n; i++) {
-		const struct ha_other *o = &s->sm->others.item[i];
-
-		if (!sms_is_dead(s, o->node, o->port))
-			ask_one(s, o->node, o->port, WIRE_ATTR_SM_INFO, on_sm_info);
-	}
+	ask_sms(s);
 	return true;
 }
 
@@ -103,7 +128,7 @@ sms_rule_at_once(struct sweeper *s)
 	struct ha trial = *s->p.ha;
 	uint32_t whom;
 
-	if (!has_succeeded(s) || s->sm->rules_by == 0 || all->n < count_living(s))
+	if (!has_succeeded(s) || s->sm->rules_by == 0 || all->n < s->sm->n_to_answer)
 		return false;
 	for (size_t i = 0; i < all->n; i++)
 		if (all->item[i].info.state == WIRE_SM_MASTER)

@@ -34,13 +34,16 @@ on_alive(evutil_socket_t fd, short what, void *arg)
 		c->p.wake(c->p.arg); /* the master is polled */
 }
 
-/* With a third SM about, which we may never have met, all is discovered before we rule. */
 static bool
 has_copy(void *arg)
 {
-	const struct copying *c = arg;
+	return taking_has_all(arg);
+}
 
-	return taking_has_all(c) && strpbrk((*c->p.conf)->copy.from, ", ") == NULL;
+static size_t
+sms(void *arg, const uint64_t **guid)
+{
+	return taking_sms(arg, guid);
 }
 
 static void
@@ -76,8 +79,11 @@ copying_open(const struct copying_parts *p, struct copying **out, struct fm_erro
 	if (c->ev_alive == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for standbys");
 	sweeper_ask_of_standbys(p->sweeper,
-	    &(struct sweep_standbys){
-		.has_copy = has_copy, .on_rule = on_rule, .may_have = may_have, .arg = c });
+	    &(struct sweep_standbys){ .has_copy = has_copy,
+		.sms = sms,
+		.on_rule = on_rule,
+		.may_have = may_have,
+		.arg = c });
 	return *set->socket != '\0' ? giving_open(c, set->socket, err) : 0;
 }
 

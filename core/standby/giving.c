@@ -18,6 +18,7 @@
 #include "core/standby/internal.h"
 #include "core/sweep/sweep.h"
 #include "core/text/files.h"
+#include "lib/vec.h"
 
 #define PART_BELOW (64u << 10) /* bytes that wait to be sent, for another part of a file */
 #define BEGIN_MS 2000	       /* for a better SM to begin its copy */
@@ -130,6 +131,51 @@ put_store(struct copying *c)
 	evbuffer_free(data);
 }
 
+static bool
+add_sm(struct guids *all, uint64_t guid)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->item[i] == guid)
+			return true;
+	return fm_vec_push(all, guid);
+}
+
+/* Who takes over asks each of them, and may not have met one of them itself.  False: out of
+ * memory. */
+static bool
+list_sms(const struct copying *c, struct guids *all)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < sweeper_n_other_sms(c->p.sweeper); i++)
+		ok = add_sm(all, sweeper_other_sm(c->p.sweeper, i)->info.guid);
+	for (unsigned i = 0; ok && i < STANDBYS_MAX; i++)
+		if (c->g.standby[i].io != NULL && c->g.standby[i].place != NOBODY)
+			ok = add_sm(all, c->g.standby[i].guid);
+	return ok;
+}
+
+/* They, too. */
+static void
+put_sms(struct copying *c)
+{
+	struct guids now = { 0 };
+	struct evbuffer *data = NULL;
+
+	if (list_sms(c, &now) &&
+	    (now.n != c->g.sms.n ||
+		(now.n > 0 && memcmp(now.item, c->g.sms.item, now.n * sizeof(*now.item)) != 0)) &&
+	    (data = evbuffer_new()) != NULL && link_add_sms(data, now.item, (uint32_t)now.n)) {
+		copies_put(c->g.copies, LINK_SMS, data, standby_now_ms());
+		fm_vec_fini(&c->g.sms);
+		c->g.sms = now;
+		now = (struct guids){ 0 };
+	}
+	fm_vec_fini(&now);
+	if (data != NULL)
+		evbuffer_free(data);
+}
+
 /* The loop sends what another thread has put. */
 static void
 wake(const struct copying *c)
@@ -207,16 +253,17 @@ begin_copy(struct standby *s, struct fm_error *err)
 	struct copying *c = s->c;
 	const struct store *store = c->p.store;
 	struct link_marks m = marks_of(store);
-	struct evbuffer *lids = evbuffer_new(), *marks = evbuffer_new();
+	struct evbuffer *lids = evbuffer_new(), *marks = evbuffer_new(), *sms = evbuffer_new();
 	struct fill_job *j = malloc(sizeof(*j));
-	bool ok = j != NULL && lids != NULL && marks != NULL &&
+	bool ok = j != NULL && lids != NULL && marks != NULL && sms != NULL &&
 	    link_add_lids(lids, store_lids(store), store_n_lids(store)) &&
-	    link_add_marks(marks, &m);
+	    link_add_marks(marks, &m) && link_add_sms(sms, c->g.sms.item, (uint32_t)c->g.sms.n);
 
 	s->place = ok ? copies_begin(c->g.copies) : NOBODY;
 	if (s->place != NOBODY) {
 		copies_put_to(c->g.copies, s->place, LINK_LIDS, lids);
 		copies_put_to(c->g.copies, s->place, LINK_MARKS, marks);
+		copies_put_to(c->g.copies, s->place, LINK_SMS, sms); /* the next has it */
 		*j = (struct fill_job){ c, s->place };
 		ok = sa_server_post(c->p.sa, fill, j, err) == 0;
 	}
@@ -224,6 +271,8 @@ begin_copy(struct standby *s, struct fm_error *err)
 		evbuffer_free(lids);
 	if (marks != NULL)
 		evbuffer_free(marks);
+	if (sms != NULL)
+		evbuffer_free(sms);
 	if (s->place == NOBODY || !ok)
 		free(j);
 	if (s->place == NOBODY)
@@ -506,8 +555,10 @@ giving_follow(struct copying *c)
 	sms_gives_log(c->p.sweeper, c->g.rules && gives_any(c));
 	if (c->g.rules && !sms_doubts(c->p.sweeper))
 		copies_ruling(c->g.copies, sms_awake_ms(c->p.sweeper));
-	if (c->g.rules)
+	if (c->g.rules) {
 		put_store(c);
+		put_sms(c);
+	}
 	feed_all(c);
 	if (c->g.rules)
 		follow_heir(c);
@@ -581,6 +632,7 @@ giving_close(struct copying *c)
 	if (c->g.wake_fd >= 0)
 		close(c->g.wake_fd);
 	copies_free(c->g.copies);
+	fm_vec_fini(&c->g.sms);
 }
 
 void

@@ -50,6 +50,12 @@ struct watched {
 	bool seen;
 };
 
+/* As FM_VEC(). */
+struct guids {
+	uint64_t *item;
+	size_t n, room;
+};
+
 /* As master. */
 struct giving {
 	bool rules;
@@ -61,6 +67,7 @@ struct giving {
 	struct event *ev_wake;
 	uint64_t n_lid_changes;
 	struct link_marks marks; /* as they were put last */
+	struct guids sms;	 /* ... */
 	uint64_t heir;		 /* a better SM that is to wait for its copy; 0: none */
 	int64_t heir_ms;	 /* since then */
 	bool heir_is_due;	 /* it has it, or has had its time */
@@ -131,6 +138,8 @@ void taking_close(struct copying *c);
 void taking_follow(struct copying *c);
 /* Is all here that the master had, up to its end? */
 bool taking_has_all(const struct copying *c);
+/* As mirror_sms(). */
+size_t taking_sms(const struct copying *c, const uint64_t **guid);
 /* We rule from now on. */
 void taking_take_over(struct copying *c);
 void taking_add_json(struct copying *c, json_t *status);

@@ -29,9 +29,10 @@ link_type_name(unsigned type)
 		[LINK_WHOLE] = "WHOLE",
 		[LINK_ALIVE] = "ALIVE",
 		[LINK_HAVE] = "HAVE",
-		[LINK_BYE] = "BYE" };
+		[LINK_BYE] = "BYE",
+		[LINK_SMS] = "SMS" };
 
-	return type >= LINK_HELLO && type <= LINK_BYE ? names[type] : NULL;
+	return type >= LINK_HELLO && type < LINK_TYPES ? names[type] : NULL;
 }
 
 const char *
@@ -285,6 +286,30 @@ link_read_lids(const struct link_frame *f, struct link_lids *l, struct fm_error 
 	for (size_t at = 0; at < f->n; at += LID_BYTES)
 		l->item[l->n++] = (struct store_lid){ get_number(f->data + at, NUMBER),
 			(uint16_t)get_number(f->data + at + NUMBER, 2), f->data[at + NUMBER + 2] };
+	return 0;
+}
+
+bool
+link_add_sms(struct evbuffer *data, const uint64_t *guid, uint32_t n)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < n; i++)
+		ok = add_number(data, guid[i], NUMBER);
+	return ok;
+}
+
+int
+link_read_sms(const struct link_frame *f, struct link_sms *l, struct fm_error *err)
+{
+	*l = (struct link_sms){ 0 };
+	if (f->n % NUMBER != 0)
+		return wrong(f, "ends within a GUID", err);
+	l->guid = malloc(f->n + NUMBER);
+	if (l->guid == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for other SMs");
+	for (size_t at = 0; at < f->n; at += NUMBER)
+		l->guid[l->n++] = get_number(f->data + at, NUMBER);
 	return 0;
 }
 

@@ -7,9 +7,9 @@
  *
  *	standby			master
  *	HELLO ───────────────►
- *		◄───────────── WELCOME, RECORDS, LIDS, MARKS, WHOLE
+ *		◄───────────── WELCOME, RECORDS, LIDS, MARKS, SMS, WHOLE
  *	HAVE ────────────────►
- *		◄───────────── RECORDS, LIDS, MARKS, ... as they change
+ *		◄───────────── RECORDS, LIDS, MARKS, SMS, ... as they change
  *	HAVE ────────────────►
  *		◄───────────── PART of a file, or of what makes it of an earlier one,
  *				while nothing else is to be sent
@@ -36,7 +36,7 @@
 
 #include "core/store/store.h"
 
-#define LINK_VERSION 2
+#define LINK_VERSION 3
 #define LINK_ALIVE_MS 50	     /* between two */
 #define LINK_SILENT_MS 150	     /* since the last frame of the master: it is silent */
 #define LINK_MOST_BYTES (256u << 20) /* of data in a frame, and of a file */
@@ -53,7 +53,9 @@ enum link_type {
 	LINK_PART,  /* of one of enum link_file */
 	LINK_ALIVE, /* is the standby in sync? */
 	LINK_HAVE,  /* for each ALIVE, and for what has come */
-	LINK_BYE
+	LINK_BYE,
+	LINK_SMS, /* that the master knows, and the standbys that have its log */
+	LINK_TYPES
 };
 const char *link_type_name(unsigned type);
 
@@ -119,6 +121,10 @@ struct link_lids {
 	struct store_lid *item; /* malloced */
 	uint32_t n;
 };
+struct link_sms {
+	uint64_t *guid; /* [n] of their ports, malloced */
+	uint32_t n;
+};
 
 /* Data of frames, and back.  Writing: false is out of memory.  Reading: 0, FM_E_SYSTEM with what is
  * wrong, FM_E_RESOURCE. */
@@ -132,6 +138,8 @@ bool link_add_records(struct evbuffer *data, const struct store_record *r, uint3
 int link_read_records(const struct link_frame *f, struct link_records *r, struct fm_error *err);
 bool link_add_lids(struct evbuffer *data, const struct store_lid *lids, uint32_t n);
 int link_read_lids(const struct link_frame *f, struct link_lids *l, struct fm_error *err);
+bool link_add_sms(struct evbuffer *data, const uint64_t *guid, uint32_t n);
+int link_read_sms(const struct link_frame *f, struct link_sms *l, struct fm_error *err);
 bool link_add_part(struct evbuffer *data, const struct link_part *p);
 int link_read_part(const struct link_frame *f, struct link_part *p, struct fm_error *err);
 /* A sentence of the other side, with what is not printable left out. */

@@ -39,7 +39,8 @@ struct mirror {
 	int64_t in_sync_ms; /* until then; 0: not */
 	struct coming coming[LINK_FILES];
 	uint64_t has[LINK_FILES]; /* number of the file that is here; 0: of none */
-	struct fm_error refused;  /* kind 0: nothing has been */
+	struct link_sms sms;
+	struct fm_error refused; /* kind 0: nothing has been */
 	pthread_t thread;
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t news;  /* something is to be written, or has been */
@@ -214,6 +215,7 @@ mirror_free(struct mirror *m)
 	for (unsigned i = 0; i < LINK_FILES; i++)
 		fm_vec_fini(&m->coming[i].bytes);
 	fm_vec_fini(&m->queue);
+	free(m->sms.guid);
 	pthread_cond_destroy(&m->news);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
@@ -331,6 +333,19 @@ take_marks(struct mirror *m, const struct link_frame *f, struct fm_error *err)
 }
 
 static int
+take_sms(struct mirror *m, const struct link_frame *f, struct fm_error *err)
+{
+	struct link_sms now;
+	int rc = link_read_sms(f, &now, err);
+
+	if (rc != 0)
+		return rc;
+	free(m->sms.guid);
+	m->sms = now;
+	return 0;
+}
+
+static int
 take_data(struct mirror *m, const struct link_frame *f, struct fm_error *err)
 {
 	switch (f->type) {
@@ -342,6 +357,8 @@ take_data(struct mirror *m, const struct link_frame *f, struct fm_error *err)
 		return take_lids(m, f, err);
 	case LINK_MARKS:
 		return take_marks(m, f, err);
+	case LINK_SMS:
+		return take_sms(m, f, err);
 	case LINK_WHOLE:
 		m->is_whole = true;
 		return 0;
@@ -440,6 +457,13 @@ bool
 mirror_in_sync(const struct mirror *m, int64_t now_ms)
 {
 	return m->is_whole && now_ms < m->in_sync_ms;
+}
+
+size_t
+mirror_sms(const struct mirror *m, const uint64_t **guid)
+{
+	*guid = m->sms.guid;
+	return m->sms.n;
 }
 
 int

@@ -35,6 +35,9 @@ uint64_t mirror_term(const struct mirror *m);
 /* All that outlives the master is here, up to now. */
 bool mirror_is_whole(const struct mirror *m);
 bool mirror_in_sync(const struct mirror *m, int64_t now_ms);
+/* Port GUIDs of the SMs that the master has told of: its own is not among them, ours is.  Good
+ * until the next frame. */
+size_t mirror_sms(const struct mirror *m, const uint64_t **guid);
 /* It is in the store and in the files. */
 int mirror_settle(struct mirror *m, struct fm_error *err);
 

@@ -243,6 +243,12 @@ taking_has_all(const struct copying *c)
 	return goes_on ? mirror_in_sync(c->t.mirror, standby_now_ms()) : c->t.was_in_sync;
 }
 
+size_t
+taking_sms(const struct copying *c, const uint64_t **guid)
+{
+	return c->t.mirror != NULL ? mirror_sms(c->t.mirror, guid) : 0;
+}
+
 /* The master is gone, as both its log and SMInfo say, or has handed over, and nothing has been
  * written yet. */
 void

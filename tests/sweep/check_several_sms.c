@@ -20,10 +20,21 @@ static struct rig a, b;
 static struct rig *both[] = { &a, &b };
 static struct forger evil;
 
+/* b, as a standby that has all the master had. */
+static struct {
+	bool has_copy, has_ruled;
+	bool ruled_before_all; /* ... before a node was asked who it is */
+	uint32_t n_not_named;  /* end ports, at that moment */
+	bool asks;	       /* ... it has been */
+	uint64_t sms[3];       /* that the copy has */
+	size_t n_sms;
+} heir;
+
 static void
 setup(void)
 {
 	memset(&b, 0, sizeof(b));
+	memset(&heir, 0, sizeof(heir));
 	memset(&evil, 0, sizeof(evil));
 	rig_generate(&a.nl, "pgft 2 4,4 1,2 1,1");
 	rig_sim(&a, NULL);
@@ -137,18 +148,19 @@ lft_sets(const struct rig *r)
 
 /* -------------------------------------------- a standby that has all the master had */
 
-static struct {
-	bool has_copy, has_ruled;
-	bool ruled_before_all; /* ... before a node was asked who it is */
-	uint32_t n_not_named;  /* end ports, when the first forwarding table was read or written */
-	bool reads_tables, asks; /* either has been seen */
-} heir;
-
 static bool
 has_copy(void *arg)
 {
 	(void)arg;
 	return heir.has_copy;
+}
+
+static size_t
+sms_of_copy(void *arg, const uint64_t **guid)
+{
+	(void)arg;
+	*guid = heir.sms;
+	return heir.n_sms;
 }
 
 /* What the copy has is what is there. */
@@ -199,15 +211,15 @@ watch_heir(void *arg, const struct sim_arrival *what, int64_t *late_ns)
 	return SIM_COMES;
 }
 
-/* a is silent, with its host, and b, which has a copy or not, is left. */
+/* a is silent, with its host, and b, which has a copy or not, is left.  heir.sms are there. */
 static void
 lose_a(bool copy)
 {
 	struct rig *left[] = { &b };
 
-	memset(&heir, 0, sizeof(heir));
 	heir.has_copy = copy;
-	b.sweeper->p.standbys = (struct sweep_standbys){ .has_copy = has_copy, .on_rule = on_rule };
+	b.sweeper->p.standbys =
+	    (struct sweep_standbys){ .has_copy = has_copy, .sms = sms_of_copy, .on_rule = on_rule };
 	sim_set_fate(a.sim, watch_heir, NULL);
 	sim_silence(a.sim, a.place, true);
 	for (unsigned i = 0; i < 10000 && !sweeper_is_up(b.sweeper); i++)
@@ -264,6 +276,40 @@ START_TEST(a_third_one)
 		ck_assert(heir.has_ruled && heir.ruled_before_all && sweeper_is_up(b.sweeper));
 	else
 		ck_assert(heir.asks && !heir.ruled_before_all);
+}
+END_TEST
+
+static const struct {
+	uint8_t priority;
+	bool plays;  /* it runs an SM there */
+	bool is_met; /* b has met the host */
+	bool at_once;
+} not_met[] = {
+	{ 2, true, true, true },
+	{ 4, true, true, false },
+	{ 2, false, true, false },
+	{ 2, true, false, false },
+};
+
+/* An SM has come since the standby read the fabric.  The master has met it, and says so. */
+START_TEST(one_that_only_the_master_knew)
+{
+	start_a();
+	sweeps(2);
+	join_b(3);
+	sweeps(3);
+	several_run(both, 2, 600, POLL_MS);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
+	if (not_met[_i].plays)
+		play(KEY, not_met[_i].priority, WIRE_SM_STANDBY);
+	ck_assert_uint_eq(sweeper_n_other_sms(b.sweeper), 1);
+	heir.sms[0] = several_guid_of(&b, OTHER);
+	heir.sms[1] = not_met[_i].is_met ? several_guid_of(&a, EVIL) : UINT64_C(0x1234);
+	heir.n_sms = 2;
+	lose_a(true);
+	ck_assert(heir.has_ruled == (not_met[_i].at_once || heir.asks));
+	ck_assert_int_eq(heir.ruled_before_all, not_met[_i].at_once);
+	ck_assert(heir.asks);
 }
 END_TEST
 
@@ -1284,6 +1330,7 @@ main(void)
 	tcase_add_test(t, the_standby_takes_over);
 	tcase_add_loop_test(t, who_has_a_copy_rules_at_once, 0, 2);
 	tcase_add_loop_test(t, a_third_one, 0, N_OF(thirds));
+	tcase_add_loop_test(t, one_that_only_the_master_knew, 0, N_OF(not_met));
 	tcase_add_loop_test(t, the_first_comes_back, 0, N_CASES_OF_COMING_BACK);
 	tcase_add_test(t, the_priority_as_master_changes);
 	tcase_add_loop_test(t, a_stopped_master, 0, N_OF(poll_intervals));

@@ -20,6 +20,7 @@ union data {
 	struct link_hello hello;
 	struct link_marks marks;
 	struct link_records records;
+	struct link_sms sms;
 	struct link_lids lids;
 	struct link_part part;
 };
@@ -54,6 +55,7 @@ put_frame(enum link_type type)
 	struct store_record records[] = { { "Gone", NULL, 4, 0 }, { "k", "value", 1, 5 },
 		{ long_key, long_value, sizeof(long_key), sizeof(long_value) } };
 	struct store_lid lids[] = { { NUMBER, 0xbfff, 7 }, { 2, 1, 0 } };
+	uint64_t sms[] = { NUMBER, 3 };
 	struct link_part part = { LINK_NODES, NUMBER, 6, 3, sizeof(a_file), 5, a_file + 3 };
 	bool ok = true;
 
@@ -67,6 +69,8 @@ put_frame(enum link_type type)
 		ok = link_add_records(data, records, 3, true);
 	else if (type == LINK_LIDS)
 		ok = link_add_lids(data, lids, 2);
+	else if (type == LINK_SMS)
+		ok = link_add_sms(data, sms, 2);
 	else if (type == LINK_PART)
 		ok = link_add_part(data, &part);
 	else if (type == LINK_BYE)
@@ -80,7 +84,7 @@ put_frame(enum link_type type)
 static void
 put_frames(void)
 {
-	for (unsigned t = LINK_HELLO; t <= LINK_BYE; t++)
+	for (unsigned t = LINK_HELLO; t < LINK_TYPES; t++)
 		put_frame((enum link_type)t);
 }
 
@@ -104,6 +108,10 @@ read_data(const struct link_frame *f, union data *d, struct fm_error *err)
 	case LINK_LIDS:
 		rc = link_read_lids(f, &d->lids, err);
 		free(d->lids.item);
+		return rc;
+	case LINK_SMS:
+		rc = link_read_sms(f, &d->sms, err);
+		free(d->sms.guid);
 		return rc;
 	case LINK_PART:
 		return link_read_part(f, &d->part, err);
@@ -193,6 +201,19 @@ expect_part_and_marks(const struct link_frame *f)
 }
 
 static void
+expect_sms(const struct link_frame *f)
+{
+	struct link_sms l;
+	struct fm_error err = { 0 };
+
+	ck_assert_msg(link_read_sms(f, &l, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(l.n, 2);
+	ck_assert_uint_eq(l.guid[0], NUMBER);
+	ck_assert_uint_eq(l.guid[1], 3);
+	free(l.guid);
+}
+
+static void
 expect_frame(const struct link_frame *f, unsigned type)
 {
 	char text[64];
@@ -206,6 +227,8 @@ expect_frame(const struct link_frame *f, unsigned type)
 		expect_records(f);
 	} else if (type == LINK_LIDS) {
 		expect_lids(f);
+	} else if (type == LINK_SMS) {
+		expect_sms(f);
 	} else if (type == LINK_MARKS || type == LINK_PART) {
 		expect_part_and_marks(f);
 	} else if (type == LINK_BYE) {
@@ -245,7 +268,7 @@ START_TEST(frames_come_in_any_pieces)
 		ck_assert_int_gt(evbuffer_remove_buffer(wire, in, (size_t)n), 0);
 		take_frames(&type);
 	}
-	ck_assert_uint_eq(type, LINK_BYE + 1);
+	ck_assert_uint_eq(type, LINK_TYPES);
 	ck_assert_uint_eq(evbuffer_get_length(in), 0);
 }
 END_TEST
@@ -253,7 +276,7 @@ END_TEST
 START_TEST(types_have_names)
 {
 	for (unsigned t = 0; t < 256; t++)
-		ck_assert((link_type_name(t) != NULL) == (t >= LINK_HELLO && t <= LINK_BYE));
+		ck_assert((link_type_name(t) != NULL) == (t >= LINK_HELLO && t < LINK_TYPES));
 	for (unsigned g = 0; g < LINK_GROUPS; g++)
 		ck_assert_ptr_nonnull(link_group_name((enum link_group)g));
 }
@@ -295,7 +318,7 @@ START_TEST(a_frame_that_is_cut_has_not_come)
 	struct link_frame f;
 	struct fm_error err = { 0 };
 
-	for (unsigned t = LINK_HELLO; t <= LINK_BYE; t++) {
+	for (unsigned t = LINK_HELLO; t < LINK_TYPES; t++) {
 		size_t n;
 		uint8_t *bytes = frame_bytes(t, &n);
 
@@ -314,14 +337,14 @@ static bool
 may_end(unsigned type, size_t n)
 {
 	return type == LINK_BYE || (type == LINK_LIDS && n % 11 == 0) ||
-	    (type == LINK_PART && n >= 33) ||
+	    (type == LINK_SMS && n % 8 == 0) || (type == LINK_PART && n >= 33) ||
 	    (type != LINK_HELLO && type != LINK_MARKS && type != LINK_RECORDS &&
-		type != LINK_LIDS && type != LINK_PART);
+		type != LINK_LIDS && type != LINK_SMS && type != LINK_PART);
 }
 
 START_TEST(data_that_are_cut_are_refused)
 {
-	for (unsigned t = LINK_HELLO; t <= LINK_BYE; t++) {
+	for (unsigned t = LINK_HELLO; t < LINK_TYPES; t++) {
 		size_t n;
 		uint8_t *bytes = frame_bytes(t, &n);
 
@@ -341,7 +364,8 @@ END_TEST
 /* A byte more than its type has. */
 START_TEST(data_that_go_on_are_refused)
 {
-	static const enum link_type types[] = { LINK_HELLO, LINK_MARKS, LINK_RECORDS, LINK_LIDS };
+	static const enum link_type types[] = { LINK_HELLO, LINK_MARKS, LINK_RECORDS, LINK_LIDS,
+		LINK_SMS };
 
 	for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		struct fm_error err = { 0 };
@@ -363,7 +387,7 @@ START_TEST(data_with_other_bytes_come_to_an_end)
 	struct fm_rng rng;
 
 	fm_rng_seed(&rng, (uint64_t)_i);
-	for (unsigned t = LINK_HELLO; t <= LINK_BYE; t++) {
+	for (unsigned t = LINK_HELLO; t < LINK_TYPES; t++) {
 		size_t n;
 		uint8_t *bytes = frame_bytes(t, &n);
 
@@ -402,7 +426,7 @@ START_TEST(a_head_that_lies_is_refused)
 	struct fm_error err = { 0 };
 
 	for (unsigned t = 0; t < 256; t++)
-		if (t < LINK_HELLO || t > LINK_BYE)
+		if (t < LINK_HELLO || t >= LINK_TYPES)
 			ck_assert_int_eq(get_with(4, (uint8_t)t, &err), FM_E_SYSTEM);
 	ck_assert_ptr_nonnull(strstr(err.msg, "255"));
 	ck_assert_int_eq(get_with(0, 0xff, &err), FM_E_SYSTEM); /* beyond LINK_MOST_BYTES */
@@ -488,7 +512,7 @@ START_TEST(another_version_is_named)
 	store_put_number(data, 4711);
 	ck_assert_int_eq(read_cut(LINK_HELLO, data, sizeof(data), &err), FM_E_SYSTEM);
 	ck_assert_ptr_nonnull(strstr(err.msg, "version 4711 "));
-	ck_assert_ptr_nonnull(strstr(err.msg, "version 2:"));
+	ck_assert_ptr_nonnull(strstr(err.msg, "version 3:"));
 	store_put_number(data, UINT64_C(1) << 32 | LINK_VERSION);
 	ck_assert_int_eq(read_cut(LINK_HELLO, data, sizeof(data), &err), FM_E_SYSTEM);
 }
