@@ -5,22 +5,29 @@
 #include "core/standby/internal.h"
 #include "lib/hash.h"
 
+/* A bufferevent keeps others from the front of what it is to send. */
+static bool
+send_now(struct bufferevent *io)
+{
+	struct evbuffer *out = bufferevent_get_output(io);
+	int n;
+
+	evbuffer_unfreeze(out, 1);
+	n = evbuffer_write(out, bufferevent_getfd(io));
+	evbuffer_freeze(out, 1);
+	return n >= 0;
+}
+
 void
 standby_say_bye(struct bufferevent *io, const char *why)
 {
-	struct evbuffer *data = evbuffer_new(), *out = evbuffer_new();
-	ssize_t n = -1;
+	struct evbuffer *data = evbuffer_new();
 
-	if (data != NULL && out != NULL && evbuffer_add(data, why, strlen(why)) == 0 &&
-	    evbuffer_add_buffer(out, bufferevent_get_output(io)) == 0 &&
-	    link_put(out, LINK_BYE, 0, 0, data))
-		n = evbuffer_write(out, bufferevent_getfd(io));
-	if (n < 0)
+	if (data == NULL || evbuffer_add(data, why, strlen(why)) != 0 ||
+	    !link_put(bufferevent_get_output(io), LINK_BYE, 0, 0, data) || !send_now(io))
 		log_debug("ha", "BYE is not sent: %s", why);
 	if (data != NULL)
 		evbuffer_free(data);
-	if (out != NULL)
-		evbuffer_free(out);
 }
 
 /* ------------------------------------------------------------- what must be equal */

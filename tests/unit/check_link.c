@@ -6,8 +6,10 @@
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#include "core/standby/link.h"
+#include "core/standby/internal.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 
@@ -535,6 +537,34 @@ START_TEST(a_bye_is_printable_and_fits)
 }
 END_TEST
 
+/* What waits to be sent goes before it, at once: who says it closes. */
+START_TEST(a_bye_does_not_wait)
+{
+	struct event_base *base = event_base_new();
+	struct bufferevent *io;
+	struct link_frame f;
+	struct fm_error err = { 0 };
+	char text[64];
+	int fd[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+	io = bufferevent_socket_new(base, fd[0], BEV_OPT_CLOSE_ON_FREE);
+	ck_assert(link_put(bufferevent_get_output(io), LINK_ALIVE, 1, 0, NULL));
+	standby_say_bye(io, "it ends");
+	bufferevent_free(io);
+	event_base_free(base);
+	ck_assert_int_gt(evbuffer_read(in, fd[1], 4096), 0);
+	close(fd[1]);
+	ck_assert_int_eq(link_get(in, &f, &err), 1);
+	ck_assert_int_eq(f.type, LINK_ALIVE);
+	link_drop(in, &f);
+	ck_assert_int_eq(link_get(in, &f, &err), 1);
+	ck_assert_int_eq(f.type, LINK_BYE);
+	link_read_bye(&f, text, sizeof(text));
+	ck_assert_str_eq(text, "it ends");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -554,6 +584,7 @@ main(void)
 	tcase_add_test(t, parts_that_lie_are_refused);
 	tcase_add_test(t, another_version_is_named);
 	tcase_add_test(t, a_bye_is_printable_and_fits);
+	tcase_add_test(t, a_bye_does_not_wait);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
