@@ -2,6 +2,7 @@
 #include "core/standby/copies.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,8 +43,17 @@ struct file {
 	const uint8_t *bytes;
 	size_t n;
 	void (*let_go)(const uint8_t *bytes, size_t n);
-	uint64_t base; /* of diff; 0: none was made */
+	bool is_tried; /* to find what makes it of an earlier one */
+	uint64_t base; /* of diff; 0: none was found */
 	struct diff diff;
+};
+
+/* What makes a file of another is being found. */
+struct search {
+	struct file *of, *from; /* of NULL: nothing is */
+	struct diff diff;	/* this and is_found are the worker's till is_done */
+	bool is_found;
+	atomic_bool is_done;
 };
 
 struct copies {
@@ -53,6 +63,8 @@ struct copies {
 	int64_t gone_ms;   /* till then one that is gone may believe that it is in sync */
 	struct file *file[LINK_FILES]; /* NULL: not known yet */
 	struct copy copy[COPIES_MAX];
+	struct copies_worker worker; /* run NULL: none */
+	struct search search;
 };
 
 const char *
@@ -64,12 +76,15 @@ copy_state_name(enum copy_state s)
 }
 
 struct copies *
-copies_new(void)
+copies_new(const struct copies_worker *worker)
 {
 	struct copies *c = calloc(1, sizeof(*c));
 
-	if (c != NULL)
-		pthread_mutex_init(&c->lock, NULL);
+	if (c == NULL)
+		return NULL;
+	pthread_mutex_init(&c->lock, NULL);
+	if (worker != NULL)
+		c->worker = *worker;
 	return c;
 }
 
@@ -90,6 +105,23 @@ put_file(struct file **at, struct file *follows)
 	free(f);
 }
 
+/* What the worker has found is the file's. */
+static void
+end_search(struct copies *c)
+{
+	struct search *s = &c->search;
+
+	if (s->of == NULL || !atomic_load(&s->is_done))
+		return;
+	s->of->is_tried = true;
+	if (s->is_found) {
+		s->of->base = s->from->number;
+		s->of->diff = s->diff;
+	}
+	put_file(&s->of, NULL);
+	put_file(&s->from, NULL);
+}
+
 void
 copies_free(struct copies *c)
 {
@@ -99,6 +131,7 @@ copies_free(struct copies *c)
 		copies_end(c, i, true);
 	for (unsigned w = 0; w < LINK_FILES; w++)
 		put_file(&c->file[w], NULL);
+	end_search(c);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }
@@ -222,28 +255,49 @@ copies_put_file(struct copies *c, enum link_file which, const uint8_t *bytes, si
 	return true;
 }
 
-/* Is there what makes the file of this one, and is it much less? */
-static bool
-has_diff(struct file *f, const struct file *was)
+static void
+find_diff(void *arg)
 {
-	if (f->base == 0 && f->n >= DIFF_FROM_BYTES &&
-	    diff_make(was->bytes, was->n, f->bytes, f->n, f->n / DIFF_WORTH, &f->diff))
-		f->base = was->number;
-	return f->base == was->number;
+	struct search *s = arg;
+	const struct file *of = s->of, *from = s->from;
+
+	s->diff = (struct diff){ 0 };
+	s->is_found =
+	    diff_make(from->bytes, from->n, of->bytes, of->n, of->n / DIFF_WORTH, &s->diff);
+	atomic_store(&s->is_done, true);
+}
+
+/* Is it known what makes the file of that one, if that is much less than the file?  Else it is
+ * being found, or will be. */
+static bool
+is_searched(struct copies *c, struct file *f, struct file *was)
+{
+	struct search *s = &c->search;
+
+	end_search(c);
+	if (s->of == NULL && !f->is_tried && f->n >= DIFF_FROM_BYTES) {
+		put_file(&s->of, f);
+		put_file(&s->from, was);
+		atomic_store(&s->is_done, false);
+		if (c->worker.run == NULL || !c->worker.run(c->worker.arg, find_diff, s))
+			find_diff(s);
+		end_search(c);
+	}
+	return f->is_tried || f->n < DIFF_FROM_BYTES;
 }
 
 /* What is sent is sent to its end: then it is what the next differs from. */
 static bool
-begin_file(const struct copies *c, struct copy *k, unsigned w)
+begin_file(struct copies *c, struct copy *k, unsigned w)
 {
 	struct file *has = k->file[w].has, *f = c->file[w];
 
 	if (k->file[w].next != NULL)
 		return true;
-	if (f == has)
+	if (f == has || (has != NULL && !is_searched(c, f, has)))
 		return false;
 	put_file(&k->file[w].next, f);
-	k->file[w].base = has != NULL && has_diff(f, has) ? has->number : 0;
+	k->file[w].base = has != NULL && f->base == has->number ? has->number : 0;
 	k->file[w].at = 0;
 	return true;
 }

@@ -15,7 +15,9 @@
  * over, since till then it believes that nothing was promised without it (mirror.h).  So it costs
  * once at most LINK_LEASE_MS, and it is never wrong.
  *
- * No sockets; the clock is a parameter.  O(standbys) a call but for the bytes.
+ * No sockets; the clock is a parameter.  O(standbys) a call but for the bytes.  What makes a file
+ * of the one before is found beside the loop: of 27 MB it takes 45 to 160 ms, and a log that is
+ * silent for so long is taken for that of one that has died.
  */
 #ifndef CORE_STANDBY_COPIES_H
 #define CORE_STANDBY_COPIES_H
@@ -32,7 +34,14 @@ enum copy_state { COPY_NONE, COPY_FILLING, COPY_IN_SYNC, COPY_BEHIND };
 const char *copy_state_name(enum copy_state s);
 
 struct copies;
-struct copies *copies_new(void); /* NULL: out of memory */
+/* Has fn(job) called once, beside the loop.  False: it will not be.  There is one at a time, and it
+ * has returned when copies_free() is called. */
+struct copies_worker {
+	bool (*run)(void *arg, void (*fn)(void *job), void *job);
+	void *arg;
+};
+/* worker NULL: all is found at once.  NULL: out of memory. */
+struct copies *copies_new(const struct copies_worker *worker);
 void copies_free(struct copies *c);
 
 /* ---- any thread */
@@ -68,7 +77,8 @@ bool copies_send(struct copies *c, unsigned i, struct evbuffer *out);
  * was. */
 bool copies_put_file(struct copies *c, enum link_file which, const uint8_t *bytes, size_t n,
     void (*free_bytes)(const uint8_t *bytes, size_t n));
-/* Append a part of a file to out.  False: all that there are have been sent. */
+/* Append a part of a file to out.  False: all that there are have been sent, or what differs is
+ * still being found. */
 bool copies_send_part(struct copies *c, unsigned i, struct evbuffer *out);
 /* Append ALIVE to out. */
 void copies_alive(struct copies *c, unsigned i, struct evbuffer *out, int64_t now_ms);

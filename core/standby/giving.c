@@ -603,7 +603,7 @@ giving_open(struct copying *c, const char *path, struct fm_error *err)
 	if (rc != 0)
 		return rc;
 	snprintf(c->g.socket, sizeof(c->g.socket), "%s", path);
-	c->g.copies = copies_new();
+	c->g.copies = copies_new(&(struct copies_worker){ beside_run, &c->g.beside });
 	c->g.listener = evconnlistener_new(
 	    c->p.base, on_accept, c, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG, fd);
 	c->g.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -631,6 +631,7 @@ giving_close(struct copying *c)
 		event_free(c->g.ev_wake);
 	if (c->g.wake_fd >= 0)
 		close(c->g.wake_fd);
+	beside_join(&c->g.beside);
 	copies_free(c->g.copies);
 	fm_vec_fini(&c->g.sms);
 }

@@ -23,6 +23,7 @@
 
 #include "core/conf/conf.h"
 #include "core/ha/ha.h"
+#include "core/standby/beside.h"
 #include "core/standby/copies.h"
 #include "core/standby/copying.h"
 #include "core/standby/mirror.h"
@@ -63,7 +64,8 @@ struct giving {
 	struct evconnlistener *listener; /* NULL: nobody gets a copy */
 	char socket[SOCKET_PATH_MAX];
 	struct standby standby[STANDBYS_MAX];
-	int wake_fd; /* another thread has put a change */
+	struct beside beside; /* makes what differs of files */
+	int wake_fd;	      /* another thread has put a change */
 	struct event *ev_wake;
 	uint64_t n_lid_changes;
 	struct link_marks marks; /* as they were put last */

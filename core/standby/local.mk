@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/standby/: the copy that a standby has of what outlives the master.
 CORE_SOURCES += \
+	core/standby/beside.h \
 	core/standby/copies.c \
 	core/standby/copies.h \
 	core/standby/copying.c \

@@ -43,7 +43,7 @@ setup(void)
 {
 	folder_make(dir);
 	fm_log_set_sink(drop_line, NULL);
-	c = copies_new();
+	c = copies_new(NULL);
 	ck_assert_ptr_nonnull(c);
 	copies_rule(c, TERM);
 }
@@ -776,6 +776,71 @@ START_TEST(who_is_in_the_middle_of_a_file_gets_the_newest)
 	ck_assert_uint_gt(n, 2 * LINK_PART_BYTES);
 	ck_assert_uint_lt(n, 2 * LINK_PART_BYTES + 600);
 	expect_like(&s, 2);
+	standby_close(&s);
+}
+END_TEST
+
+static struct {
+	void (*fn)(void *job); /* NULL: nothing is to be done */
+	void *job;
+	unsigned n;
+} slow_worker;
+
+static bool
+run_later(void *arg, void (*fn)(void *job), void *job)
+{
+	(void)arg;
+	ck_assert_ptr_null(slow_worker.fn); /* one at a time */
+	slow_worker.fn = fn;
+	slow_worker.job = job;
+	slow_worker.n++;
+	return true;
+}
+
+static void
+let_worker_end(void)
+{
+	ck_assert_ptr_nonnull(slow_worker.fn);
+	slow_worker.fn(slow_worker.job);
+	slow_worker.fn = NULL;
+}
+
+/* Changes go on meanwhile, and so do other files; a newer file that has come is sent instead. */
+START_TEST(what_differs_is_found_beside_the_loop)
+{
+	struct standby s;
+
+	copies_free(c);
+	memset(&slow_worker, 0, sizeof(slow_worker));
+	c = copies_new(&(struct copies_worker){ run_later, NULL });
+	copies_rule(c, TERM);
+	put_like(0);
+	begin_whole(&s, 0);
+	send_files(&s);
+	put_like(1);
+	ck_assert(!send_part(&s, 7));
+	ck_assert(!send_part(&s, 8));
+	put_file(LINK_NODES, 3, 2000);
+	ck_assert(send_part(&s, 9));
+	ck_assert(!send_part(&s, 10));
+	expect_file(&s, LINK_NODES, 3, 2000);
+	expect_like(&s, 0);
+	if (_i > 0)
+		put_like(2);
+	ck_assert(!send_part(&s, 11));
+	let_worker_end();
+	if (_i > 0) {
+		ck_assert(!send_part(&s, 12));
+		let_worker_end();
+	}
+	ck_assert_uint_lt(send_files(&s), 300);
+	expect_like(&s, _i > 0 ? 2 : 1);
+	ck_assert_uint_eq(slow_worker.n, _i > 0 ? 2 : 1);
+	if (_i > 1) { /* it ends while something is being found */
+		put_like(3);
+		ck_assert(!send_part(&s, 13));
+		let_worker_end();
+	}
 	standby_close(&s);
 }
 END_TEST
@@ -1586,6 +1651,7 @@ main(void)
 	tcase_add_test(t, a_file_without_bytes_is_none);
 	tcase_add_test(t, a_file_that_has_changed_is_sent_as_what_differs);
 	tcase_add_test(t, who_is_in_the_middle_of_a_file_gets_the_newest);
+	tcase_add_loop_test(t, what_differs_is_found_beside_the_loop, 0, 3);
 	tcase_add_loop_test(t, a_difference_to_another_file_is_refused, 0, 3);
 	tcase_add_loop_test(t, a_mirror_refuses_what_is_wrong, 0,
 	    (int)(sizeof(wrong_frames) / sizeof(wrong_frames[0])));
