@@ -6,6 +6,7 @@
 
 #include "core/wire/wire.h"
 #include "lib/hash.h"
+#include "lib/vec.h"
 #include "perf/reader/meaning.h"
 #include "perf/reader/pma.h"
 
@@ -52,6 +53,14 @@ struct port {
 	bool speeds_moved; /* PortExtendedSpeedsCounters have, when last read */
 };
 
+/* A port that the fabric does not have now. */
+struct gone {
+	uint64_t guid;
+	uint32_t number;
+	struct port port;
+	struct book_port row;
+};
+
 struct asker {
 	const struct topology *t;
 	struct book *book;
@@ -67,6 +76,8 @@ struct asker {
 	uint32_t interval_ms;
 	int64_t timeout_ms;
 	struct fm_hash by_port; /* GUID and port -> row, for who comes after us */
+	FM_VEC(struct gone) gone;
+	struct fm_hash by_gone; /* GUID and port -> place in gone */
 	struct asker_counts counts;
 };
 
@@ -132,16 +143,65 @@ inherit_agent(struct agent *agent, const struct agent *was)
 	agent->no_speeds = was->no_speeds;
 }
 
+static void
+inherit_reading(struct port *port, const struct port *was)
+{
+	port->meaning = was->meaning;
+	port->read_in = was->read_in;
+	port->read_ms = was->read_ms;
+	port->speeds_moved = was->speeds_moved;
+}
+
 /* Sums, and what they rest on; the other end is that of now. */
 static void
 inherit_port(
-    struct asker *a, uint32_t row, const struct asker *before, uint32_t was, struct book_port *p)
+    struct asker *a, uint32_t row, const struct asker *before, uint64_t key, struct book_port *p)
 {
-	a->port[row].meaning = before->port[was].meaning;
-	a->port[row].read_in = before->port[was].read_in;
-	a->port[row].read_ms = before->port[was].read_ms;
-	a->port[row].speeds_moved = before->port[was].speeds_moved;
-	book_see_port(before->book, was, p);
+	uint32_t was = fm_hash_find(&before->by_port, key);
+
+	if (was != FM_HASH_NONE) {
+		inherit_reading(&a->port[row], &before->port[was]);
+		book_see_port(before->book, was, p);
+		return;
+	}
+	was = fm_hash_find(&before->by_gone, key);
+	if (was == FM_HASH_NONE)
+		return;
+	inherit_reading(&a->port[row], &before->gone.item[was].port);
+	*p = before->gone.item[was].row;
+}
+
+/* False: out of memory. */
+static bool
+keep_gone(struct asker *a, const struct gone *g)
+{
+	uint64_t key = port_key(g->guid, g->number);
+
+	return fm_hash_find(&a->by_port, key) != FM_HASH_NONE ||
+	    (fm_vec_push(&a->gone, *g) && fm_hash_put(&a->by_gone, key, (uint32_t)a->gone.n - 1));
+}
+
+/* What was read, and is not in the fabric any more. */
+static bool
+keep_all_gone(struct asker *a, const struct asker *before)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < before->t->n_nodes; i++) {
+		const struct book_node *n = &before->t->nodes[i];
+
+		for (uint32_t port = 1; ok && port <= n->n_ports; port++) {
+			struct gone g = { .guid = n->guid, .number = port };
+
+			g.port = before->port[n->first_port + port - 1];
+			book_see_port(before->book, n->first_port + port - 1, &g.row);
+			ok = g.port.read_in == 0 || keep_gone(a, &g);
+		}
+	}
+	for (size_t i = 0; ok && i < before->gone.n; i++)
+		ok = before->gone.item[i].port.read_in + ASKER_KEPT_SWEEPS < before->sweep ||
+		    keep_gone(a, &before->gone.item[i]);
+	return ok;
 }
 
 static bool
@@ -152,14 +212,13 @@ fill_node(struct asker *a, uint32_t node, const struct asker *before)
 	for (uint32_t port = 1; port <= n->n_ports; port++) {
 		uint32_t row = n->first_port + port - 1;
 		uint64_t key = port_key(n->guid, port);
-		uint32_t was = before != NULL ? fm_hash_find(&before->by_port, key) : FM_HASH_NONE;
 		const struct topology_port *how = &a->t->ports[row];
 		struct book_port p = { .flags = BOOK_NEVER | BOOK_MISSING };
 
 		if (!fm_hash_put(&a->by_port, key, row))
 			return false;
-		if (was != FM_HASH_NONE)
-			inherit_port(a, row, before, was, &p);
+		if (before != NULL)
+			inherit_port(a, row, before, key, &p);
 		p.peer = how->peer;
 		p.peer_port = how->peer_port;
 		p.mbps = how->mbps;
@@ -179,6 +238,7 @@ fill(struct asker *a, const struct asker *before)
 
 	for (uint32_t i = 0; ok && i < a->t->n_nodes; i++)
 		ok = fill_node(a, i, before);
+	ok = ok && (before == NULL || keep_all_gone(a, before));
 	for (uint32_t i = 0; ok && before != NULL && i < before->n_agents; i++)
 		ok = fm_hash_put(&by_row, before->agent[i].first_row, i);
 	for (uint32_t i = 0; ok && before != NULL && i < a->n_agents; i++) {
@@ -200,6 +260,8 @@ asker_free(struct asker *a)
 	if (a == NULL)
 		return;
 	fm_hash_fini(&a->by_port);
+	fm_hash_fini(&a->by_gone);
+	fm_vec_fini(&a->gone);
 	free(a->agent);
 	free(a->port);
 	free(a->line);
@@ -414,6 +476,7 @@ take_port(struct asker *a, struct agent *agent, int64_t now_ms, int64_t utc_ms)
 {
 	uint32_t row = row_of(agent);
 	struct port *port = &a->port[row];
+	int64_t span_ms = port->read_in != 0 ? now_ms - port->read_ms : 0;
 	struct meaning_news news;
 	struct book_port p;
 
@@ -427,7 +490,7 @@ take_port(struct asker *a, struct agent *agent, int64_t now_ms, int64_t utc_ms)
 		p.unread |= port->meaning.bits[c] == 0 ? 1u << c : 0;
 	p.flags &= ~(uint32_t)(BOOK_MISSING | BOOK_NEVER);
 	p.flags |= news.was_reset ? BOOK_RESET : 0;
-	put_rates(&p, &news, port->read_in != 0 ? now_ms - port->read_ms : 0);
+	put_rates(&p, &news, span_ms);
 	p.read_ms = utc_ms;
 	book_begin(a->book, agent->node);
 	book_put_port(a->book, row, &p);

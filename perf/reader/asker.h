@@ -30,6 +30,7 @@
 #define ASKER_SLOTS 256
 #define ASKER_TRIES 3
 #define ASKER_SILENT_SWEEPS 10
+#define ASKER_KEPT_SWEEPS 10000
 
 struct asker;
 struct asker_request {
@@ -39,7 +40,9 @@ struct asker_request {
 };
 
 /* Both are borrowed; book has a node for each of t, in its order, and its rows are filled from
- * `before`, who has asked till now, where that knows the port; NULL: nobody has.  FM_E_RESOURCE. */
+ * `before`, who has asked till now, where that knows the port; NULL: nobody has.  A port that t
+ * does not have, as that of a host that is being booted, is remembered for ASKER_KEPT_SWEEPS.
+ * FM_E_RESOURCE. */
 int asker_new(const struct topology *t, struct book *book, const struct asker *before,
     struct asker **out, struct fm_error *err);
 void asker_free(struct asker *a); /* NULL is fine */
