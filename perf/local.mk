@@ -10,6 +10,12 @@ libfmperf_la_SOURCES = \
 	perf/book/book_write.c \
 	perf/book/counters.c \
 	perf/book/counters.h \
+	perf/health/evidence.c \
+	perf/health/evidence.h \
+	perf/health/judge.c \
+	perf/health/judge.h \
+	perf/health/tell.c \
+	perf/health/tell.h \
 	perf/reader/asker.c \
 	perf/reader/asker.h \
 	perf/reader/meaning.c \

@@ -7,6 +7,7 @@
 #include "core/wire/wire.h"
 #include "lib/hash.h"
 #include "lib/vec.h"
+#include "perf/health/judge.h"
 #include "perf/reader/meaning.h"
 #include "perf/reader/pma.h"
 
@@ -78,6 +79,7 @@ struct asker {
 	struct fm_hash by_port; /* GUID and port -> row, for who comes after us */
 	FM_VEC(struct gone) gone;
 	struct fm_hash by_gone; /* GUID and port -> place in gone */
+	struct judge *judge;	/* NULL: nobody hears */
 	struct asker_counts counts;
 };
 
@@ -470,6 +472,35 @@ has_moved(const struct meaning_news *news)
 	return false;
 }
 
+/* What a port has added, to who judges its cable. */
+static void
+tell_judge(
+    struct asker *a, const struct agent *agent, const struct meaning_news *news, int64_t span_ms)
+{
+	const struct topology *t = a->t;
+	const struct topology_port *how = &t->ports[row_of(agent)];
+	const struct book_node *n = &t->nodes[agent->node], *far;
+
+	if (a->judge == NULL || how->peer == BOOK_NOBODY)
+		return;
+	far = &t->nodes[how->peer];
+	judge_hear(a->judge,
+	    &(struct health_reading){ .at = { n->guid, (uint8_t)(agent->first_port + agent->cursor),
+					  n->type != WIRE_NODE_SWITCH },
+		.far = { far->guid, how->peer_port, far->type != WIRE_NODE_SWITCH },
+		.added = news->added,
+		.at_end = news->at_end,
+		.was_reset = news->was_reset,
+		.far_is_silent = a->port[far->first_port + how->peer_port - 1].read_in == 0,
+		.span_ms = span_ms });
+}
+
+void
+asker_set_judge(struct asker *a, struct judge *j)
+{
+	a->judge = j;
+}
+
 /* All of a port has been read: into the book. */
 static void
 take_port(struct asker *a, struct agent *agent, int64_t now_ms, int64_t utc_ms)
@@ -491,6 +522,7 @@ take_port(struct asker *a, struct agent *agent, int64_t now_ms, int64_t utc_ms)
 	p.flags &= ~(uint32_t)(BOOK_MISSING | BOOK_NEVER);
 	p.flags |= news.was_reset ? BOOK_RESET : 0;
 	put_rates(&p, &news, span_ms);
+	tell_judge(a, agent, &news, span_ms);
 	p.read_ms = utc_ms;
 	book_begin(a->book, agent->node);
 	book_put_port(a->book, row, &p);

@@ -33,6 +33,7 @@
 #define ASKER_KEPT_SWEEPS 10000
 
 struct asker;
+struct judge;
 struct asker_request {
 	struct mad_addr to;
 	uint8_t bytes[MAD_BYTES];
@@ -46,6 +47,8 @@ struct asker_request {
 int asker_new(const struct topology *t, struct book *book, const struct asker *before,
     struct asker **out, struct fm_error *err);
 void asker_free(struct asker *a); /* NULL is fine */
+/* It hears of each port with a cable what was added (perf/health/judge.h); borrowed. */
+void asker_set_judge(struct asker *a, struct judge *j);
 
 /* A sweep begins: everything is asked once.  interval_ms: between its beginning and the next. */
 void asker_begin(struct asker *a, uint64_t sweep, int64_t now_ms, uint32_t interval_ms);

@@ -5,7 +5,8 @@
  * What there is to be read fmd tells, on its control socket; the file lies beside that, and who may
  * look there may read it.  One thread: a sweep is cut into slots of SLOT_MS, and each asks its
  * share, so that answers come one after the other and not at once.  While fmd is gone the fabric is
- * the one that it told last; while it rules nothing, nothing is read.
+ * the one that it told last; while it rules nothing, nothing is read.  After each sweep cables are
+ * judged by what was counted, and fmd is told (perf/health).
  */
 #include "config.h"
 
@@ -27,6 +28,8 @@
 #include "core/mad/umad_agent.h"
 #include "core/text/standard.h"
 #include "lib/log.h"
+#include "perf/health/judge.h"
+#include "perf/health/tell.h"
 #include "perf/reader/asker.h"
 #include "perf/reader/pma.h"
 
@@ -46,6 +49,9 @@ struct perf {
 	struct topology *fabric;  /* NULL: fmd has not told it yet */
 	struct book *book;	  /* of it */
 	struct asker *asker;	  /* of both */
+	struct judge *judge;
+	struct teller teller;
+	bool is_untold; /* why fmd cannot be told of cables has been said */
 	struct book_head head;
 	uint32_t told_missing, told_silent, told_refusing; /* of the last sweep, as told */
 	char told[256]; /* what was wrong, as told last; "": nothing */
@@ -194,6 +200,7 @@ take_fabric(struct perf *p, struct topology *t, struct fm_error *err)
 	if (rc == 0)
 		rc = asker_new(t, book, p->asker, &asker, err);
 	if (rc == 0) {
+		asker_set_judge(asker, p->judge);
 		book_put_head(book, &p->head);
 		rc = book_show(book, err);
 	}
@@ -354,6 +361,37 @@ end_sweep(struct perf *p, int64_t began_utc_ms, bool is_late)
 	say_missing(p, is_late);
 }
 
+static int
+tell_once(struct perf *p, bool *more, struct fm_error *err)
+{
+	json_t *args = tell_next(&p->teller, p->judge, p->interval_ms), *answer = NULL;
+	int rc;
+
+	if (args == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory");
+	rc = ctl_call(p->socket, "report", args, FMD_S, &answer, err);
+	if (rc == 0)
+		rc = tell_take(&p->teller, p->judge, answer, now_ms(), more, err);
+	json_decref(args);
+	json_decref(answer);
+	return rc;
+}
+
+/* fmd hears how cables are, also that nothing has changed. */
+static void
+tell_fmd(struct perf *p)
+{
+	struct fm_error err = { 0 };
+	bool more = true;
+	int rc = 0;
+
+	for (int i = 0; more && rc == 0 && i < TELL_CALLS; i++)
+		rc = tell_once(p, &more, &err);
+	if (rc != 0 && !p->is_untold)
+		log_warn("perf", "fmd is not told of the health of cables: %s", err.msg);
+	p->is_untold = rc != 0;
+}
+
 /* All ports once, till the next sweep is due at most. */
 static void
 sweep(struct perf *p, int64_t began_ms)
@@ -362,6 +400,7 @@ sweep(struct perf *p, int64_t began_ms)
 	bool goes_on = true;
 
 	asker_begin(p->asker, p->head.sweep + 1, began_ms, p->interval_ms);
+	judge_begin(p->judge, began_ms, p->interval_ms);
 	while (goes_on && !is_ending && asker_left(p->asker) > 0 && now_ms() < end_ms - SLOT_MS) {
 		int64_t slot = (now_ms() - began_ms) / SLOT_MS;
 
@@ -371,6 +410,9 @@ sweep(struct perf *p, int64_t began_ms)
 	if (is_ending)
 		return;
 	end_sweep(p, began_utc_ms, asker_left(p->asker) > 0);
+	judge_end(p->judge, now_ms(), p->head.sweep_ended_ms / 1000);
+	if (!p->once)
+		tell_fmd(p);
 	if (!goes_on)
 		close_device(p);
 }
@@ -591,9 +633,15 @@ main(int argc, char **argv)
 		fprintf(stderr, "fmd-perf: %s\n", err.msg);
 		return exit_code_of(&err);
 	}
+	p.judge = judge_new();
+	if (p.judge == NULL) {
+		fputs("fmd-perf: out of memory\n", stderr);
+		return FMD_EXIT_SYSTEM;
+	}
 	p.head.began_ms = ms_of(CLOCK_REALTIME);
 	p.head.interval_ms = p.interval_ms;
 	rc = (int)run(&p);
+	judge_free(p.judge);
 	asker_free(p.asker);
 	book_close(p.book);
 	topology_free(p.fabric);
