@@ -258,6 +258,7 @@ UNIT_TESTS = \
 	tests/unit/check_abi \
 	tests/unit/check_acm_file \
 	tests/unit/check_asker \
+	tests/unit/check_findings \
 	tests/unit/check_health \
 	tests/unit/check_meaning \
 	tests/unit/check_adaptive \
@@ -339,6 +340,7 @@ libfmtests_la_SOURCES = \
 	tests/unit/fake_transport.c tests/unit/sim_fixture.c
 
 tests_unit_check_asker_LDADD = libfmperf.la $(LDADD)
+tests_unit_check_findings_LDADD = libfmperf.la $(LDADD)
 tests_unit_check_health_LDADD = libfmperf.la $(LDADD)
 tests_unit_check_meaning_LDADD = libfmperf.la $(LDADD)
 tests_sweep_check_dist_SOURCES = tests/sweep/check_dist.c host/agent/replica.c host/agent/source_files.c
@@ -557,6 +559,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_counters.sh \
 	tests/integration/fmsim_flaps.sh \
 	tests/integration/fmsim_guid.sh \
+	tests/integration/fmsim_health.sh \
 	tests/integration/fmsim_second_port.sh \
 	tests/integration/fmsim_keys.sh \
 	tests/integration/fmsim_partitions.sh \

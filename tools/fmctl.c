@@ -56,6 +56,10 @@ const struct verb fmctl_verbs[] = {
 	    { NULL }, false, "readback", NULL, fmctl_show_verdict, fmctl_judge_verdict },
 	{ "trouble", "", "what is wrong in the fabric, where, since when", NULL, { NULL }, false,
 	    NULL, NULL, fmctl_show_trouble, NULL },
+	{ "health", "[--all]", "how cables are, by counters and by what fmd knows: the worst first",
+	    "  --all                up to 1000 of those that are not ok; without it 20\n"
+	    "SUSPECT is the port that sends what the other end receives badly, or the cable.\n",
+	    { NULL }, false, "all", NULL, fmctl_show_health, NULL },
 	{ "counters", "NODE[:PORT] [--file=PATH]", "what fmd-perf has counted at ports",
 	    "  NODE                 a name as in nodes: the ports of those of that name\n"
 	    "  NODE:PORT            that port, all its counters\n"
@@ -135,6 +139,8 @@ const struct verb fmctl_verbs[] = {
 	{ "fabric", "", "for programs: all nodes, cables and groups in one answer",
 	    "  generation=G         what the answer before had: the same only says so\n", { NULL },
 	    false, NULL, NULL, NULL, NULL },
+	{ "report", "", "for fmd-perf: how cables are", NULL, { NULL }, false, NULL, NULL, NULL,
+	    NULL },
 	{ "progress", "", "for scripts: which sweep runs, how the last one ended",
 	    "  generation=1         and the generation of fabric\n", { NULL }, false, NULL, NULL,
 	    NULL, NULL },

@@ -104,6 +104,7 @@ void fmctl_show_links(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_path(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_verdict(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_trouble(const struct ask *a, const json_t *result, FILE *out);
+void fmctl_show_health(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_events(const struct ask *a, const json_t *result, FILE *out);
 /* Of sweep and reload, waited for or not. */
 void fmctl_show_ending(const struct ask *a, const json_t *result, FILE *out);

@@ -188,7 +188,7 @@ fmctl_show_ha(const struct ask *a, const json_t *result, FILE *out)
 		json_is_true(json_object_get(s, "sends_files")) ? ", and files" : "");
 	if (copy != NULL && strcmp(fmctl_string(result, "role"), "master") != 0)
 		fprintf(out, "copy     %s%s%s%s%s\n",
-		    json_is_true(json_object_get(copy, "in_sync"))   ? "in sync"
+		    json_is_true(json_object_get(copy, "in_sync"))     ? "in sync"
 			: json_is_true(json_object_get(copy, "whole")) ? "whole, not in sync"
 								       : "none",
 		    *why != '\0' ? ": by " : "", *why != '\0' ? fmctl_string(copy, "from") : "",
@@ -848,6 +848,40 @@ fmctl_show_trouble(const struct ask *a, const json_t *result, FILE *out)
 	fmctl_table(lines, columns, N_OF(columns), false, out);
 	if (n > (json_int_t)json_array_size(lines))
 		fprintf(out, "and %" I " more\n", n - (json_int_t)json_array_size(lines));
+}
+
+/* ------------------------------------------------------------------ health */
+
+#define HEALTH_TOP 20
+
+static const struct column health_columns[] = { { "HEALTH", "health", NULL, false },
+	{ "SINCE", "since", NULL, false }, { "FROM", "node", NULL, false },
+	{ "PORT", "port", NULL, true }, { "TO", "peer", NULL, false },
+	{ "PORT", "peer_port", NULL, true }, { "SUSPECT", "suspect", NULL, false },
+	{ "WHY", "reason", NULL, false } };
+
+void
+fmctl_show_health(const struct ask *a, const json_t *result, FILE *out)
+{
+	const json_t *cables = json_object_get(result, "cables");
+	const char *why = fmctl_string(result, "judged.why");
+	json_t *first = json_array();
+	json_int_t n = fmctl_number(result, "counts.watch") + fmctl_number(result, "counts.bad") +
+	    fmctl_number(result, "counts.quarantined");
+
+	fprintf(out, "cables: %" I " ok, %" I " watch, %" I " bad, %" I " quarantined\n",
+	    fmctl_number(result, "counts.ok"), fmctl_number(result, "counts.watch"),
+	    fmctl_number(result, "counts.bad"), fmctl_number(result, "counts.quarantined"));
+	if (*why != '\0')
+		fprintf(out, "not judged by counters: %s\n", why);
+	for (size_t i = 0; i < json_array_size(cables) && (a->all || i < HEALTH_TOP); i++)
+		json_array_append(first, json_array_get(cables, i));
+	n -= (json_int_t)json_array_size(first);
+	if (json_array_size(first) > 0)
+		fmctl_table(first, health_columns, N_OF(health_columns), false, out);
+	if (n > 0)
+		fprintf(out, "and %" I " more%s\n", n, a->all ? "" : ": --all");
+	json_decref(first);
 }
 
 static void

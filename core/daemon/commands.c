@@ -16,6 +16,7 @@
 #include "core/daemon/readback.h"
 #include "core/daemon/regions_json.h"
 #include "core/dist/dist_json.h"
+#include "core/health/health.h"
 #include "core/plan/plan_cut.h"
 #include "core/server/server.h"
 #include "core/standby/copying.h"
@@ -505,6 +506,34 @@ run_trouble(void *arg, const json_t *args, json_t **result, struct fm_error *err
 	return hand_out(daemon_trouble_json(arg), result, err);
 }
 
+/* How cables are, as fmd-perf has judged their counters. */
+static int
+run_report(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	struct daemon *d = arg;
+
+	if (d->ha.state != WIRE_SM_MASTER)
+		return fm_fail(err, FM_E_CONFIG,
+		    "this fmd is %s: cables are reported to the master",
+		    ha_state_name(d->ha.state));
+	return findings_take(d->findings, args, (int64_t)plan_now_ms(), result, err);
+}
+
+static int
+run_health(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	const struct daemon *d = arg;
+	const struct health_of of = { .inv = sweeper_inventory(d->sweeper),
+		.todo = sweeper_todo(d->sweeper),
+		.isolated = &d->isolated,
+		.seen = d->seen,
+		.findings = d->findings,
+		.not_ours = d->ha.state != WIRE_SM_MASTER ? ha_state_name(d->ha.state) : NULL,
+		.now_ms = (int64_t)plan_now_ms() };
+
+	return health_json(&of, result, err);
+}
+
 static int
 run_events(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
@@ -862,6 +891,11 @@ static const struct ctl_command commands[] = {
 	{ "verify", "the verdict on the routes; readback: on what switches hold", run_verify,
 	    "readback", true },
 	{ "trouble", "what is wrong in the fabric, where, since when", run_trouble, "", true },
+	{ "health", "how cables are, those that are not ok: the worst first", run_health, "",
+	    true },
+	{ "report",
+	    "for fmd-perf: how cables are; list: what the answer before had, interval_s, cables",
+	    run_report, "list interval_s cables", false },
 	{ "events", "what happened lately; after=N: behind that one; last=N: so many", run_events,
 	    "after last", true },
 	{ "progress",

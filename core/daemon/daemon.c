@@ -20,6 +20,7 @@
 #include "core/daemon/early.h"
 #include "core/daemon/readback.h"
 #include "core/daemon/service.h"
+#include "core/health/findings.h"
 #include "core/picture/loads.h"
 #include "core/route/route.h"
 #include "core/server/server.h"
@@ -681,7 +682,8 @@ daemon_init(struct daemon *d, const struct cli *cli, const struct transport_kind
 	d->begun = conf_get(d->conf);
 	d->base = event_base_new();
 	d->events = events_new();
-	if (d->base == NULL || d->events == NULL)
+	d->findings = findings_new();
+	if (d->base == NULL || d->events == NULL || d->findings == NULL)
 		return fm_fail(err, FM_E_SYSTEM, "libevent does not start");
 	daemon_apply_conf(d);
 	if (daemon_open_files(d->conf, err) != 0) /* a fabric without an SM would be worse */
@@ -748,6 +750,7 @@ daemon_fini(struct daemon *d)
 	if (d->base != NULL)
 		event_base_free(d->base);
 	events_free(d->events);
+	findings_free(d->findings);
 	daemon_forget_seen(d);
 	json_decref(d->summary);
 	conf_put(d->next_conf);

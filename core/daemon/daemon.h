@@ -62,6 +62,7 @@ struct daemon {
 	struct events *events;
 	struct loads *loads; /* of the cables, for who asks for the whole fabric */
 	struct seen *seen; /* the fabric as it was told last; NULL: not since we are master */
+	struct findings *findings; /* of fmd-perf, how cables are (core/health) */
 	json_t *summary;   /* of the last sweep that brought the subnet up, or NULL */
 	struct {
 		uint64_t number; /* 0: none has */

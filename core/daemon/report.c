@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/daemon/daemon.h"
+#include "core/health/findings.h"
 #include "core/text/json_text.h"
 #include "lib/log.h"
 
@@ -402,6 +403,7 @@ report_failure(struct daemon *d, const struct sweep_report *r)
 	switch (r->outcome) {
 	case SWEEP_STANDBY:
 		daemon_forget_seen(d);
+		findings_begin(d->findings);
 		if (d->ha.state == WIRE_SM_NOT_ACTIVE) {
 			events_add(d->events, FM_LOG_NOTICE, "ha", NULL,
 			    "not active (%s): nothing is written",

@@ -95,7 +95,8 @@ void todo_reason(const struct sweeper *s, char *buf, size_t size);
 bool todo_is_hastened(const struct todo_list *list);
 /* Entries that wait for somebody else, or for a cable to be still. */
 uint32_t todo_n_waiting(const struct todo_list *list);
-/* What the list has of a port, as the last sweep has left it. */
+/* What the list has of a port, as the last sweep has left it; NULL: nothing. */
+const struct todo *todo_find(const struct todo_list *list, uint32_t slot, unsigned port);
 enum todo_why todo_known(const struct todo_list *list, uint32_t slot, unsigned port);
 
 /* The other end: who has the GUID, the loop's other port, the neighbour.  False: nobody knows. */

@@ -223,8 +223,8 @@ is_before(const struct todo *t, uint32_t slot, unsigned port)
 	return t->slot < slot || (t->slot == slot && t->port < port);
 }
 
-enum todo_why
-todo_known(const struct todo_list *list, uint32_t slot, unsigned port)
+const struct todo *
+todo_find(const struct todo_list *list, uint32_t slot, unsigned port)
 {
 	size_t low = 0, high = list->n;
 
@@ -236,7 +236,15 @@ todo_known(const struct todo_list *list, uint32_t slot, unsigned port)
 		else
 			high = mid;
 	}
-	if (low == list->n || list->item[low].slot != slot || list->item[low].port != port)
-		return TODO_DONE;
-	return (enum todo_why)list->item[low].why;
+	return low < list->n && list->item[low].slot == slot && list->item[low].port == port
+	    ? &list->item[low]
+	    : NULL;
+}
+
+enum todo_why
+todo_known(const struct todo_list *list, uint32_t slot, unsigned port)
+{
+	const struct todo *t = todo_find(list, slot, port);
+
+	return t != NULL ? (enum todo_why)t->why : TODO_DONE;
 }

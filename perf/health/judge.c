@@ -270,8 +270,8 @@ is_read(const struct judge *j, const struct record *r, unsigned e)
 	return r->heard_in[e] == j->sweep || r->is_silent[e];
 }
 
-/* Has this end been read in this sweep, or is it not to be waited for?  One that has been silent for
- * an hour is, where the link has gone down: it may be booted yet. */
+/* Has this end been read in this sweep, or is it not to be waited for?  One that has been silent
+ * for an hour still is where the link has gone down: it may be booted yet. */
 static bool
 is_heard(const struct judge *j, const struct record *r, unsigned e)
 {

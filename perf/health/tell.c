@@ -73,14 +73,12 @@ no_sense(struct fm_error *err)
 }
 
 static bool
-read_end(const json_t *cable, const char *guid, const char *port, const char *is_host,
-    struct health_end *end)
+read_end(const json_t *cable, const char *guid, const char *port, struct health_end *end)
 {
 	const char *text = json_string_value(json_object_get(cable, guid));
 	json_int_t number = json_integer_value(json_object_get(cable, port));
 
-	end->port = (uint8_t)number;
-	end->is_host = json_is_true(json_object_get(cable, is_host));
+	*end = (struct health_end){ .port = (uint8_t)number };
 	return text != NULL && node_guid_parse(text, &end->guid) && number > 0 &&
 	    number <= MOST_PORTS;
 }
@@ -94,9 +92,8 @@ believe(struct judge *j, const json_t *cable, int64_t now_ms, struct fm_error *e
 	enum health health = HEALTH_OK;
 	struct health_end end[2];
 
-	if (word == NULL || !json_is_integer(since) ||
-	    !read_end(cable, "guid", "port", "is_host", &end[0]) ||
-	    !read_end(cable, "peer_guid", "peer_port", "peer_is_host", &end[1]))
+	if (word == NULL || !json_is_integer(since) || !read_end(cable, "guid", "port", &end[0]) ||
+	    !read_end(cable, "peer_guid", "peer_port", &end[1]))
 		return no_sense(err);
 	while (health < HEALTH_BAD && strcmp(word, health_word(health)) != 0)
 		health++;

@@ -270,8 +270,8 @@ START_TEST(falls_without_end)
 }
 END_TEST
 
-/* An agent that has never answered is not waited for; one that has gone is, for an hour, or till it is
- * back where the link fell. */
+/* An agent that has never answered is not waited for; one that has gone is, for an hour, or till it
+ * is back where the link fell. */
 START_TEST(silent_ends)
 {
 	judge_free(judge);

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# core/health/: one verdict a cable, from what fmd-perf tells and what fmd knows.
+CORE_SOURCES += \
+	core/health/health.c \
+	core/health/health.h \
+	core/health/findings.c \
+	core/health/findings.h
