@@ -313,12 +313,21 @@ show_effect(const json_t *r, FILE *out)
 		    n > 0 && !restores ? " --force" : "");
 }
 
+static void
+say_quarantine(const json_t *r, char *buf, size_t size)
+{
+	const char *why = fmctl_string(r, "quarantined");
+
+	snprintf(buf, size, "%s%s", *why != '\0' ? "quarantined for " : "", why);
+}
+
 void
 fmctl_show_isolated(const struct ask *a, const json_t *result, FILE *out)
 {
 	static const struct column columns[] = { { "KIND", "kind", NULL, false },
 		{ "NODE", "node", NULL, false }, { "GUID", "guid", NULL, false },
-		{ "PORT", "port", NULL, true }, { "CABLES", "cables", NULL, true } };
+		{ "PORT", "port", NULL, true }, { "CABLES", "cables", NULL, true },
+		{ "", NULL, say_quarantine, false } };
 
 	if (json_object_get(result, "isolated") != NULL)
 		fmctl_table(json_object_get(result, "isolated"), columns, N_OF(columns), true, out);

@@ -95,6 +95,8 @@
 static const char *const credit_loops[] = { "refuse", "warn", NULL }; /* enum conf_credit_loops */
 /* enum plan_rebalance */
 static const char *const rebalances[] = { "auto", "never", "quiet", "always", NULL };
+/* enum health_action */
+static const char *const health_actions[] = { "tell", "quarantine", NULL };
 static const char *const drains[] = { "loss", "always", "never", NULL }; /* enum plan_drain */
 static const char *const isolations[] = { "foreign", "all", "none", "without-landlock",
 	NULL };							    /* enum apart_who */
@@ -403,6 +405,13 @@ static const struct conf_row rows[] = {
 	    "for 10 s. One without which a switch or host would be cut off is used all the same. "
 	    "fmctl trouble has them, fmctl restore takes one back at once; 0 = all cables that "
 	    "are up are used."),
+	ENUM(NULL, "health_action", sweep.health_action, "tell", health_actions, NULL,
+	    "What becomes of a cable between switches that is bad by its counters (fmd-perf(8), "
+	    "fmctl health). quarantine = fmd takes it out of routing as fmctl isolate does, where "
+	    "no host is cut off, the fullest link carries a tenth more at most, and of the cables "
+	    "between switches no more than one in 200, or two, are out; else fmctl health says why "
+	    "it is not. It comes back when it has been quiet for two hours, or by fmctl restore; "
+	    "then it is left alone till it has been well."),
 	BOOL(NULL, "babbling_port_policy", sweep.babbling_port_policy, "no",
 	    "Disable a port that has told of errors (traps 129 to 131) 250 times in a row: of the "
 	    "two ends of its cable the one nearer to the SM. fmd's own link and one that is the "

@@ -153,6 +153,7 @@ struct conf_sweep {
 	int64_t flap_still_ms; /* 0 = cables that flap are used as others */
 	bool on_trap, force_heavy, babbling_port_policy;
 	bool lid_routed_smps;
+	int health_action; /* enum health_action (core/health/quarantine.h) */
 };
 
 /* How new tables take the place of old ones. */

@@ -17,6 +17,7 @@
 #include "core/daemon/regions_json.h"
 #include "core/dist/dist_json.h"
 #include "core/health/health.h"
+#include "core/health/quarantine.h"
 #include "core/plan/plan_cut.h"
 #include "core/server/server.h"
 #include "core/standby/copying.h"
@@ -511,26 +512,29 @@ static int
 run_report(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	struct daemon *d = arg;
+	int64_t now_ms = (int64_t)plan_now_ms();
+	int rc;
 
 	if (d->ha.state != WIRE_SM_MASTER)
 		return fm_fail(err, FM_E_CONFIG,
 		    "this fmd is %s: cables are reported to the master",
 		    ha_state_name(d->ha.state));
-	return findings_take(d->findings, args, (int64_t)plan_now_ms(), result, err);
+	if (findings_age_ms(d->findings, now_ms) < 0 &&
+	    !quarantine_believe(d->findings, &d->isolated, sweeper_inventory(d->sweeper)))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for cables");
+	rc = findings_take(d->findings, args, now_ms, result, err);
+	if (rc == 0)
+		daemon_begin_quarantine(d);
+	return rc;
 }
 
 static int
 run_health(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
-	const struct daemon *d = arg;
-	const struct health_of of = { .inv = sweeper_inventory(d->sweeper),
-		.todo = sweeper_todo(d->sweeper),
-		.isolated = &d->isolated,
-		.seen = d->seen,
-		.findings = d->findings,
-		.not_ours = d->ha.state != WIRE_SM_MASTER ? ha_state_name(d->ha.state) : NULL,
-		.now_ms = (int64_t)plan_now_ms() };
+	struct health_of of;
 
+	(void)args;
+	daemon_health_of(arg, &of);
 	return health_json(&of, result, err);
 }
 

@@ -167,6 +167,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 		early_follow(d);
 		daemon_follow_reload(d);
 		daemon_follow_handover(d);
+		daemon_follow_quarantine(d);
 		follow_link(d);
 		if (d->sa != NULL)
 			sa_server_step(d->sa);

@@ -61,9 +61,9 @@ struct daemon {
 	struct service_watch *watch; /* NULL: nobody watches */
 	struct events *events;
 	struct loads *loads; /* of the cables, for who asks for the whole fabric */
-	struct seen *seen; /* the fabric as it was told last; NULL: not since we are master */
+	struct seen *seen;   /* the fabric as it was told last; NULL: not since we are master */
 	struct findings *findings; /* of fmd-perf, how cables are (core/health) */
-	json_t *summary;   /* of the last sweep that brought the subnet up, or NULL */
+	json_t *summary;	   /* of the last sweep that brought the subnet up, or NULL */
 	struct {
 		uint64_t number; /* 0: none has */
 		enum sweep_outcome outcome;
@@ -72,6 +72,12 @@ struct daemon {
 	enum fmd_exit exit_code;
 	bool order_is_open; /* fmctl handover: how it ends has not been told */
 	bool once_done;	    /* --once, --dry-run: the one sweep has ended */
+	struct {
+		struct foretelling *trial; /* NULL: none is under way */
+		bool is_due;		   /* something may be to be done */
+		uint32_t n_try;		   /* cables at once; 0: as many as may be */
+		uint64_t base, base_plan;  /* of the fullest link with none out, by that plan */
+	} quarantine;
 };
 
 /* Everything up to the first sweep, which is asked for.  transports: those that the program has,
@@ -153,6 +159,12 @@ int daemon_paths(struct daemon *d, const json_t *args, json_t **result, struct f
 int daemon_isolate(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
 int daemon_restore(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
 int daemon_open_isolated(struct daemon *d, struct fm_error *err);
+/* fmd-perf has told of cables: what may be taken out of routing, or comes back, is looked for. */
+void daemon_begin_quarantine(struct daemon *d);
+struct health_of;
+void daemon_health_of(const struct daemon *d, struct health_of *of); /* as it is now */
+/* On with that. */
+void daemon_follow_quarantine(struct daemon *d);
 void daemon_reload_isolated(struct daemon *d); /* from its file: a copy of the master's */
 void daemon_forget_foretold(struct daemon *d); /* when it is made, or the worker has been freed */
 

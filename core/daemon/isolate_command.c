@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * core/daemon/isolate_command.c - fmctl isolate and restore: cables taken out of routing and back,
- * with what that does told first.
+ * with what that does told first; and cables that fmd takes out itself, as they are bad.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/ctl/ctl.h"
 #include "core/daemon/daemon.h"
+#include "core/health/health.h"
+#include "core/health/quarantine.h"
 #include "core/inventory/flaps.h"
 #include "core/inventory/isolated_read.h"
 #include "core/route/trial.h"
@@ -148,15 +151,22 @@ struct foretelling {
 	uint64_t plan;	   /* number of the one in force */
 };
 
+static void
+forget(struct foretelling **f)
+{
+	if (*f == NULL)
+		return;
+	trial_free((*f)->trial);
+	conf_put((*f)->conf);
+	free(*f);
+	*f = NULL;
+}
+
 void
 daemon_forget_foretold(struct daemon *d)
 {
-	if (d->foretold == NULL)
-		return;
-	trial_free(d->foretold->trial);
-	conf_put(d->foretold->conf);
-	free(d->foretold);
-	d->foretold = NULL;
+	forget(&d->foretold);
+	forget(&d->quarantine.trial);
 }
 
 /* What is asked: the set that there would be, and why. */
@@ -176,7 +186,8 @@ mark_of(const struct isolated *set)
 }
 
 static int
-begin_trial(struct daemon *d, const struct wish *w, bool cuts_off, struct fm_error *err)
+begin_trial(struct daemon *d, const struct isolated *to, bool cuts_off, struct foretelling **out,
+    struct fm_error *err)
 {
 	struct plan *plan =
 	    (struct plan *)(uintptr_t)sweeper_plan(d->sweeper); /* shared by count */
@@ -199,16 +210,16 @@ begin_trial(struct daemon *d, const struct wish *w, bool cuts_off, struct fm_err
 		.drain = set.transition.drain,
 		.rebalance = set.transition.rebalance };
 	*f = (struct foretelling){
-		.conf = conf_get(d->conf), .mark = mark_of(&w->to), .plan = plan->number
+		.conf = conf_get(d->conf), .mark = mark_of(to), .plan = plan->number
 	};
-	d->foretold = f;
-	rc = sweeper_snapshot_as(d->sweeper, &w->to, &q.snap, err);
+	*out = f;
+	rc = sweeper_snapshot_as(d->sweeper, to, &q.snap, err);
 	if (rc == 0 && (f->trial = trial_start(d->worker, &d->router, &q, err)) == NULL)
 		rc = (int)err->kind;
 	if (rc == 0)
 		snapshot_put(q.snap);
 	else
-		daemon_forget_foretold(d);
+		forget(out);
 	return rc;
 }
 
@@ -231,10 +242,22 @@ trial_json(const struct trial_result *r)
 	    (json_int_t)r->unreachable_pairs);
 }
 
-static bool
-is_foretold(const struct foretelling *f, const struct wish *w, uint64_t plan)
+/* What would be with this set; NULL: it is being found, or err has a kind.  forget(f) when it has
+ * been looked at. */
+static const struct trial_result *
+try_out(struct daemon *d, const struct isolated *to, bool cuts_off, struct foretelling **f,
+    struct fm_error *err)
 {
-	return f->mark == mark_of(&w->to) && f->plan == plan;
+	uint64_t plan = sweeper_plan(d->sweeper)->number;
+	const struct trial_result *r = *f != NULL ? trial_result((*f)->trial) : NULL;
+
+	if (r != NULL && (*f)->mark == mark_of(to) && (*f)->plan == plan)
+		return r;
+	if (r != NULL)
+		forget(f);
+	if (*f == NULL && sweeper_phase(d->sweeper) == PHASE_IDLE)
+		begin_trial(d, to, cuts_off, f, err);
+	return NULL;
 }
 
 /* The fullest link before and after; NULL: ask again, it is being found. */
@@ -242,24 +265,18 @@ static json_t *
 foretell(struct daemon *d, const struct wish *w, bool cuts_off)
 {
 	const struct plan *plan = sweeper_plan(d->sweeper);
-	const struct trial_result *r =
-	    d->foretold != NULL ? trial_result(d->foretold->trial) : NULL;
+	const struct trial_result *r;
 	struct fm_error err = { 0 };
 	json_t *answer;
 
 	if (plan == NULL || plan->tables == NULL)
 		return json_null();
-	if (r != NULL && is_foretold(d->foretold, w, plan->number)) {
-		answer = trial_json(r);
-		daemon_forget_foretold(d);
-		return answer;
-	}
-	if (r != NULL)
-		daemon_forget_foretold(d);
-	if (d->foretold == NULL && sweeper_phase(d->sweeper) == PHASE_IDLE &&
-	    begin_trial(d, w, cuts_off, &err) != 0)
-		return json_pack("{s:o}", "failed", json_text(err.msg));
-	return NULL;
+	r = try_out(d, &w->to, cuts_off, &d->foretold, &err);
+	if (r == NULL)
+		return err.kind != 0 ? json_pack("{s:o}", "failed", json_text(err.msg)) : NULL;
+	answer = trial_json(r);
+	forget(&d->foretold);
+	return answer;
 }
 
 /* Hosts are cut off only where that is asked for, and never most of them, for then it is fmd that
@@ -298,13 +315,14 @@ item_json(const struct inventory *inv, const struct isolated_item *item)
 		n_cables += (item->port == 0 || item->port == p) &&
 		    n->ports[p].edge == EDGE_LINKED &&
 		    inv_is_switch(inv_node(inv, n->ports[p].peer));
-	return json_pack("{s:s, s:o, s:s, s:o, s:i}", "kind", item->port == 0 ? "switch" : "link",
-	    "node",
+	return json_pack("{s:s, s:o, s:s, s:o, s:i, s:o}", "kind",
+	    item->port == 0 ? "switch" : "link", "node",
 	    n != NULL && n->present	? json_text(n->name)
 		: item->name[0] != '\0' ? json_text(item->name)
 					: json_null(),
 	    "guid", guid, "port", item->port != 0 ? json_integer(item->port) : json_null(),
-	    "cables", (int)n_cables);
+	    "cables", (int)n_cables, "quarantined",
+	    item->quarantined_s != 0 ? json_text(item->reason) : json_null());
 }
 
 static int
@@ -329,26 +347,41 @@ count_switches(const struct wish *w)
 	return n;
 }
 
-/* It is kept first, so that a restart knows no less than the switches. */
+/* It is kept first, so that a restart knows no less than the switches; then w has the set that was
+ * there. */
 static int
-apply_wish(struct daemon *d, struct wish *w, const char *what, struct fm_error *err)
+take_set(struct daemon *d, struct wish *w, const char *reason, struct fm_error *err)
 {
 	struct isolated before = d->isolated;
-	uint32_t n = count_switches(w);
-	char reason[120], many[32] = "";
 	int rc = isolated_save(d->isolated_path, &w->to, err);
 
 	if (rc != 0)
 		return rc;
 	d->isolated = w->to;
 	w->to = before;
+	sweeper_request(d->sweeper, SWEEP_NAMED, reason);
+	daemon_wake(d);
+	return 0;
+}
+
+static int
+apply_wish(struct daemon *d, struct wish *w, const char *what, struct fm_error *err)
+{
+	uint32_t n = count_switches(w);
+	char reason[120], many[32] = "";
+	int rc;
+
 	if (n > 1)
 		snprintf(many, sizeof(many), ": %" PRIu32 " switches", n);
 	snprintf(reason, sizeof(reason), "fmctl %s %.70s%s", w->restores ? "restore" : "isolate",
 	    what, many);
+	rc = take_set(d, w, reason, err);
+	if (rc != 0)
+		return rc;
 	events_add(d->events, FM_LOG_NOTICE, "daemon", NULL, "%s", reason);
-	sweeper_request(d->sweeper, SWEEP_NAMED, reason);
-	daemon_wake(d);
+	for (size_t i = 0; w->restores && i < w->named.items.n; i++)
+		findings_spare(
+		    d->findings, w->named.items.item[i].guid, w->named.items.item[i].port);
 	return 0;
 }
 
@@ -502,6 +535,264 @@ daemon_restore(struct daemon *d, const json_t *args, json_t **result, struct fm_
 		return fm_fail(err, FM_E_CONFIG,
 		    "write " ISOLATED_FORMS "; fmctl isolate lists what is isolated");
 	return change(d, args, true, result, err);
+}
+
+/* ----------------------------------------------------------- what fmd does itself
+ *
+ * One step at a time, as the loop comes by: what is quiet again is restored; else as many of the
+ * bad cables as may be are tried at once (core/route/trial.h), half of them where those are too
+ * many, and taken out where nothing speaks against it. */
+
+void
+daemon_health_of(const struct daemon *d, struct health_of *of)
+{
+	*of = (struct health_of){ .inv = sweeper_inventory(d->sweeper),
+		.todo = sweeper_todo(d->sweeper),
+		.isolated = &d->isolated,
+		.seen = d->seen,
+		.findings = d->findings,
+		.not_ours = d->ha.state != WIRE_SM_MASTER ? ha_state_name(d->ha.state) : NULL,
+		.now_ms = (int64_t)plan_now_ms() };
+}
+
+void
+daemon_begin_quarantine(struct daemon *d)
+{
+	if (d->conf->sweep.health_action != HEALTH_QUARANTINE &&
+	    isolated_n_quarantined(&d->isolated) == 0)
+		return;
+	d->quarantine.is_due = true;
+	daemon_wake(d);
+}
+
+static const char *
+say_cable(const struct daemon *d, const struct finding_end *end, char buf[320])
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	uint32_t a = inv_find(inv, end[0].guid), b = inv_find(inv, end[1].guid);
+
+	snprintf(buf, 320, "cable \"%s\" port %u - \"%s\" port %u",
+	    a != INV_NONE ? inv_node(inv, a)->name : "?", end[0].port,
+	    b != INV_NONE ? inv_node(inv, b)->name : "?", end[1].port);
+	return buf;
+}
+
+static void
+say_refused(struct daemon *d, uint32_t i, const char *why)
+{
+	const struct finding *f = findings_get(d->findings, i);
+	char cable[320];
+
+	if (findings_refuse(d->findings, i, sweeper_plan(d->sweeper)->number, why))
+		events_add(d->events, FM_LOG_WARN, "health", NULL, "%s is bad and stays in use: %s",
+		    say_cable(d, f->end, cable), why);
+}
+
+/* The quarantined cable that has become quiet is used again.  False: there is none. */
+static bool
+restore_quiet(struct daemon *d)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	const struct isolated_item *item = quarantine_over(d->findings, &d->isolated, inv);
+	struct wish w = { .restores = true };
+	struct fm_error err = { 0 };
+	char name[65];
+	unsigned port;
+
+	if (item == NULL)
+		return false;
+	port = item->port;
+	snprintf(name, sizeof(name), "%s", item->name);
+	if (!isolated_copy(&w.to, &d->isolated))
+		fm_fail(&err, FM_E_RESOURCE, "out of memory for isolated cables");
+	else if (isolated_remove(&w.to, item->guid, item->port) &&
+	    take_set(d, &w, "a quarantined cable is quiet again", &err) == 0)
+		events_add(d->events, FM_LOG_NOTICE, "health", NULL,
+		    "quarantined no more: the cable at \"%s\" port %u has been quiet for two hours",
+		    name, port);
+	if (err.kind != 0)
+		log_err("health", "a quarantined cable is not restored: %s", err.msg);
+	isolated_fini(&w.to);
+	return err.kind == 0;
+}
+
+/* The set with the first n of them out, too. */
+static bool
+add_cables(
+    const struct daemon *d, const struct quarantine_cables *all, uint32_t n, struct isolated *to)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	struct health_of of;
+	bool ok = isolated_copy(to, &d->isolated);
+
+	daemon_health_of(d, &of);
+	for (uint32_t i = 0; ok && i < n; i++) {
+		const struct quarantine_cable *c = &all->items.item[i];
+		char why[HEALTH_WHY];
+
+		ok = isolated_add(to, c->guid, c->port);
+		if (!ok)
+			break;
+		isolated_name(to, c->guid, c->port, inv_node(inv, inv_find(inv, c->guid))->name);
+		isolated_quarantine(to, c->guid, c->port, (int64_t)time(NULL),
+		    health_why(&of, findings_get(d->findings, c->finding), why));
+	}
+	return ok;
+}
+
+/* The set without those that are quarantined. */
+static bool
+drop_quarantined(const struct daemon *d, struct isolated *to)
+{
+	bool ok = isolated_copy(to, &d->isolated);
+
+	for (size_t i = to->items.n; ok && i-- > 0;)
+		if (to->items.item[i].quarantined_s != 0)
+			isolated_remove(to, to->items.item[i].guid, to->items.item[i].port);
+	return ok;
+}
+
+/* What the fullest link carries with none out.  False: it is being found, or err has a kind. */
+static bool
+find_base(struct daemon *d, struct fm_error *err)
+{
+	uint64_t plan = sweeper_plan(d->sweeper)->number;
+	struct isolated none = { 0 };
+	const struct trial_result *r = NULL;
+
+	if (d->quarantine.base_plan == plan)
+		return true;
+	if (!drop_quarantined(d, &none))
+		fm_fail(err, FM_E_RESOURCE, "out of memory for isolated cables");
+	else
+		r = try_out(d, &none, false, &d->quarantine.trial, err);
+	isolated_fini(&none);
+	if (r == NULL)
+		return false;
+	d->quarantine.base = r->rc == 0 ? r->after.routes : 0;
+	d->quarantine.base_plan = plan;
+	forget(&d->quarantine.trial);
+	return true;
+}
+
+/* Why the set may not be, so that fewer are tried; NULL: it may.  *waits: it is being found. */
+static const char *
+why_not(struct daemon *d, const struct isolated *to, bool *waits, char *buf, size_t size,
+    struct fm_error *err)
+{
+	const struct plan *plan = sweeper_plan(d->sweeper);
+	const struct trial_result *r;
+	const char *why = buf;
+	struct effect e = { 0 };
+
+	if (find_effect(d, to, &e, err) != 0)
+		snprintf(buf, size, "%s", err->msg);
+	else if (e.n_hosts > 0)
+		snprintf(buf, size, "%u port%s of hosts would be cut off", e.n_hosts,
+		    e.n_hosts == 1 ? "" : "s");
+	else if ((r = try_out(d, to, false, &d->quarantine.trial, err)) != NULL)
+		why = quarantine_why_not(
+		    r, d->quarantine.base, plan->verdict.unreachable_pairs, buf, size);
+	else if (err->kind != 0)
+		snprintf(buf, size, "%s", err->msg);
+	else
+		*waits = true;
+	if (!*waits)
+		forget(&d->quarantine.trial);
+	json_decref(e.hosts);
+	return why;
+}
+
+static void
+say_quarantined(struct daemon *d, const struct quarantine_cables *all, uint32_t n, uint32_t most)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct quarantine_cable *c = &all->items.item[i];
+		const struct finding *f = findings_get(d->findings, c->finding);
+		const struct isolated_item *item = isolated_at(&d->isolated, c->guid, c->port);
+		char cable[320];
+
+		events_add(d->events, FM_LOG_WARN, "health", NULL,
+		    "quarantined: %s, for %s; %u of at most %u are out; fmctl restore "
+		    "link:%s:%u takes it back",
+		    say_cable(d, f->end, cable), item->reason, isolated_n_quarantined(&d->isolated),
+		    most, item->name, item->port);
+	}
+}
+
+/* The first n are taken out, or half of them are tried, or the first is refused. */
+static void
+take_out(struct daemon *d, const struct quarantine_cables *all, uint32_t n, uint32_t most)
+{
+	struct fm_error err = { 0 };
+	struct wish w = { 0 };
+	bool waits = false;
+	const char *why;
+	char buf[256];
+
+	if (!add_cables(d, all, n, &w.to)) {
+		isolated_fini(&w.to);
+		d->quarantine.is_due = false;
+		return;
+	}
+	why = why_not(d, &w.to, &waits, buf, sizeof(buf), &err);
+	if (!waits && why == NULL && take_set(d, &w, "cables are quarantined", &err) != 0)
+		why = err.msg;
+	isolated_fini(&w.to);
+	if (waits)
+		return;
+	if (why == NULL)
+		say_quarantined(d, all, n, most);
+	else if (n == 1)
+		say_refused(d, all->items.item[0].finding, why);
+	d->quarantine.n_try = why != NULL ? n / 2 : 0;
+	daemon_wake(d);
+}
+
+static void
+pass_step(struct daemon *d, const struct quarantine_cables *all)
+{
+	uint32_t most = quarantine_most(sweeper_inventory(d->sweeper)),
+		 n_out = isolated_n_quarantined(&d->isolated), n = (uint32_t)all->items.n;
+	struct fm_error err = { 0 };
+	char why[80];
+
+	snprintf(why, sizeof(why), "%u are out, and no more may be", n_out);
+	for (uint32_t i = 0; n_out >= most && i < n; i++)
+		say_refused(d, all->items.item[i].finding, why);
+	if (n == 0 || n_out >= most) {
+		d->quarantine.is_due = false;
+		return;
+	}
+	if (!find_base(d, &err)) {
+		d->quarantine.is_due = err.kind == 0;
+		return;
+	}
+	n = n < most - n_out ? n : most - n_out;
+	if (d->quarantine.n_try > 0 && d->quarantine.n_try < n)
+		n = d->quarantine.n_try;
+	take_out(d, all, n, most);
+}
+
+void
+daemon_follow_quarantine(struct daemon *d)
+{
+	const struct plan *plan = sweeper_plan(d->sweeper);
+	struct quarantine_cables all = { 0 };
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+
+	if (!d->quarantine.is_due || d->ha.state != WIRE_SM_MASTER || !sweeper_is_up(d->sweeper) ||
+	    sweeper_phase(d->sweeper) != PHASE_IDLE || plan == NULL || plan->tables == NULL ||
+	    !findings_are_fresh(d->findings, (int64_t)plan_now_ms()))
+		return;
+	if (restore_quiet(d))
+		return;
+	if (d->conf->sweep.health_action == HEALTH_QUARANTINE &&
+	    quarantine_find(d->findings, &d->isolated, inv, plan->number, &all))
+		pass_step(d, &all);
+	else
+		d->quarantine.is_due = false;
+	fm_vec_fini(&all.items);
 }
 
 int

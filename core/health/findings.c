@@ -118,6 +118,18 @@ drop(struct findings *r, struct finding *p)
 	put_ends(r, (size_t)(p - r->items.item)); /* in the place of keys that are there */
 }
 
+/* What was decided of a cable stays as long as it is not ok. */
+static void
+inherit(struct finding *new, const struct finding *was)
+{
+	for (int e = 0; e < 2; e++)
+		if (new->end[e].guid != was->end[e].guid || new->end[e].port != was->end[e].port)
+			return;
+	new->is_spared = was->is_spared;
+	new->refused_plan = was->refused_plan;
+	memcpy(new->why_not, was->why_not, sizeof(new->why_not));
+}
+
 /* What is known of a cable at either of its ends goes: another one may have been there. */
 static bool
 put(struct findings *r, struct finding *new)
@@ -125,8 +137,10 @@ put(struct findings *r, struct finding *new)
 	for (int e = 0; e < 2; e++) {
 		struct finding *was = find(r, new->end[e].guid, new->end[e].port);
 
-		if (was != NULL)
-			drop(r, was);
+		if (was == NULL)
+			continue;
+		inherit(new, was);
+		drop(r, was);
 	}
 	if (new->health == CABLE_OK)
 		return true;
@@ -214,6 +228,7 @@ read_cable(const json_t *cable, size_t i, struct finding *p, struct fm_error *er
 	const json_t *since = json_object_get(cable, "since");
 	unsigned health, suspect;
 
+	*p = (struct finding){ .health = CABLE_OK };
 	if (!read_end(cable, "guid", "port", &p->end[0]) ||
 	    !read_end(cable, "peer_guid", "peer_port", &p->end[1]))
 		return bad_cable(err, i,
@@ -299,6 +314,42 @@ findings_take(
 	r->interval_ms = (int64_t)(s * 1000) + 1;
 	*result = json_pack("{s:s, s:b}", "list", r->name, "taken", 1);
 	return *result != NULL ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
+}
+
+/* -------------------------------------------------------------------- decisions */
+
+bool
+findings_believe(struct findings *r, const struct finding_end end[2], int64_t since_s)
+{
+	struct finding new = { .end = { end[0], end[1] }, .health = CABLE_BAD, .since_s = since_s };
+	bool ok;
+
+	if (find(r, end[0].guid, end[0].port) != NULL || find(r, end[1].guid, end[1].port) != NULL)
+		return true;
+	new.evidence = json_array();
+	ok = new.evidence != NULL && r->items.n < FINDINGS_MOST &&put(r, &new);
+	json_decref(new.evidence);
+	return ok;
+}
+
+void
+findings_spare(struct findings *r, uint64_t guid, uint8_t port)
+{
+	struct finding *p = find(r, guid, port);
+
+	if (p != NULL)
+		p->is_spared = true;
+}
+
+bool
+findings_refuse(struct findings *r, uint32_t i, uint64_t plan, const char *why)
+{
+	struct finding *p = &r->items.item[i];
+	bool is_new = p->why_not[0] == '\0';
+
+	p->refused_plan = plan;
+	snprintf(p->why_not, sizeof(p->why_not), "%s", why);
+	return is_new;
 }
 
 /* -------------------------------------------------------------------- questions */

@@ -14,7 +14,6 @@
 #include "lib/bitset.h"
 #include "lib/vec.h"
 
-#define REASON 512
 #define COUNTERS_NAMED 3
 
 /* A cable that is not ok. */
@@ -23,7 +22,8 @@ struct verdict_row {
 	const struct finding *finding; /* NULL: none */
 	const struct inv_flap *flap;   /* NULL: it does not flap */
 	enum cable_health health;
-	int64_t since_s; /* UTC; 0: not known */
+	int64_t since_s;			/* UTC; 0: not known */
+	const struct isolated_item *quarantine; /* NULL: it is not quarantined */
 	bool is_disabled, is_slow, is_isolated, is_down;
 };
 
@@ -31,7 +31,7 @@ struct verdicts {
 	const struct health_of *of;
 	FM_VEC(struct verdict_row) rows;
 	uint32_t n_of[CABLE_BAD + 1];
-	uint64_t *is_met; /* bit of each report whose cable is there */
+	uint64_t *is_met; /* bit of each finding whose cable is there */
 	bool ok;
 };
 
@@ -89,7 +89,24 @@ look_at_routing(const struct health_of *of, struct verdict_row *v)
 		worsen(v, CABLE_BAD, unfinished_since(of, c));
 }
 
-/* The report of a cable with both its ends. */
+/* It is out of routing as it was bad. */
+static const struct isolated_item *
+find_quarantine(const struct health_of *of, const struct cable *c)
+{
+	const struct cable_end *ends[] = { &c->near, &c->far };
+
+	for (int e = 0; e < 2; e++) {
+		const struct isolated_item *item = ends[e]->node != NULL
+		    ? isolated_at(of->isolated, ends[e]->node->guid, (uint8_t)ends[e]->port)
+		    : NULL;
+
+		if (item != NULL && item->quarantined_s != 0)
+			return item;
+	}
+	return NULL;
+}
+
+/* What fmd-perf has told of the cable with both its ends. */
 static const struct finding *
 find_finding(struct verdicts *all, const struct cable *c)
 {
@@ -124,6 +141,11 @@ judge(struct verdicts *all, const struct cable_end *e)
 	v.finding = find_finding(all, &v.c);
 	if (v.finding != NULL)
 		worsen(&v, v.finding->health, v.finding->since_s);
+	v.quarantine = find_quarantine(all->of, &v.c);
+	if (v.quarantine != NULL) {
+		v.health = CABLE_QUARANTINED;
+		v.since_s = v.quarantine->quarantined_s;
+	}
 	add_row(all, &v);
 }
 
@@ -133,23 +155,29 @@ is_judged(const struct inventory *inv, const struct cable_end *e)
 	return cable_is_told_at(inv, e) && (e->at->edge == EDGE_LINKED || e->at->stopped);
 }
 
-/* What fmd-perf has told of, and is down now. */
-static void
-judge_absent(struct verdicts *all, const struct finding *r)
+/* What fmd-perf has told of, whatever is there now. */
+static struct verdict_row
+row_of(const struct inventory *inv, const struct finding *f)
 {
-	const struct inventory *inv = all->of->inv;
-	struct verdict_row v = {
-		.finding = r, .health = r->health, .since_s = r->since_s, .is_down = true
-	};
-	struct cable_end ends[2] = { { .node = NULL }, { .node = NULL } };
+	struct verdict_row v = { .finding = f, .health = f->health, .since_s = f->since_s };
+	struct cable_end *ends[] = { &v.c.near, &v.c.far };
 
 	for (int e = 0; e < 2; e++) {
-		uint32_t slot = inv_find(inv, r->end[e].guid);
+		uint32_t slot = inv_find(inv, f->end[e].guid);
 
-		if (slot != INV_NONE && r->end[e].port <= inv_node(inv, slot)->n_ports)
-			ends[e] = cable_end(inv, slot, r->end[e].port);
+		if (slot != INV_NONE && f->end[e].port <= inv_node(inv, slot)->n_ports)
+			*ends[e] = cable_end(inv, slot, f->end[e].port);
 	}
-	v.c = (struct cable){ .near = ends[0], .far = ends[1] };
+	return v;
+}
+
+/* It is down now. */
+static void
+judge_absent(struct verdicts *all, const struct finding *f)
+{
+	struct verdict_row v = row_of(all->of->inv, f);
+
+	v.is_down = true;
 	add_row(all, &v);
 }
 
@@ -208,7 +236,7 @@ name_of(const struct verdict_row *v, unsigned e, char buf[24])
 	return buf;
 }
 
-/* Which end of ours an end of the report is: 0 or 1. */
+/* Which end of ours an end of the finding is: 0 or 1. */
 static unsigned
 end_of_finding(const struct verdict_row *v, unsigned e)
 {
@@ -257,9 +285,9 @@ say_rate(struct wire_rate r, struct sentence *s)
 }
 
 static const char *
-say_reason(const struct verdict_row *v, char buf[REASON])
+say_reason(const struct verdict_row *v, char buf[HEALTH_WHY])
 {
-	struct sentence s = { buf, REASON, 0 };
+	struct sentence s = { buf, HEALTH_WHY, 0 };
 
 	buf[0] = '\0';
 	if (v->finding != NULL)
@@ -279,8 +307,23 @@ say_reason(const struct verdict_row *v, char buf[REASON])
 	}
 	if (v->is_down)
 		sentence_add(&s, "; the link is down");
-	if (v->is_isolated)
+	if (v->quarantine != NULL)
+		sentence_add(
+		    &s, "%squarantined for %s", s.at > 0 ? "; " : "", v->quarantine->reason);
+	else if (v->is_isolated)
 		sentence_add(&s, "; isolated");
+	if (v->quarantine == NULL && v->finding != NULL && v->finding->why_not[0] != '\0')
+		sentence_add(&s, "; not quarantined: %s", v->finding->why_not);
+	return buf;
+}
+
+const char *
+health_why(const struct health_of *of, const struct finding *f, char buf[HEALTH_WHY])
+{
+	struct sentence s = { buf, HEALTH_WHY, 0 };
+	struct verdict_row v = row_of(of->inv, f);
+
+	say_counters(&v, &s);
 	return buf;
 }
 
@@ -317,6 +360,9 @@ is_stuck(const struct finding *r)
 static const char *
 advice_of(const struct verdict_row *v)
 {
+	if (v->quarantine != NULL)
+		return "replace the cable; fmctl restore takes it into routing again at once, else "
+		       "fmd does when it has been quiet for two hours";
 	if (v->is_disabled)
 		return "replace the cable, then enable the port (ibportstate)";
 	if (is_stuck(v->finding))
@@ -380,7 +426,7 @@ end_name_json(const struct verdict_row *v, unsigned e)
 static json_t *
 row_json(const struct verdict_row *v)
 {
-	char reason[REASON];
+	char reason[HEALTH_WHY];
 
 	return json_pack("{s:s, s:o, s:o, s:i, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:b}",
 	    "health", cable_health_word(v->health), "since", since_json(v->since_s), "guid",

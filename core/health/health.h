@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/health/health.h - how each cable is, as one verdict: what fmd-perf has told (findings.h), and
- * what fmd knows itself.
+ * core/health/health.h - how each cable is, as one verdict: what fmd-perf has told (findings.h),
+ * and what fmd knows itself.
  *
- *	bad		its counters say so; it flaps (flaps.h); babbling_port_policy has disabled it
+ *	bad		its counters say so; it flaps (flaps.h); babbling_port_policy has disabled
+ *			its port
  *	quarantined	it is out of routing as it was bad (health_action)
  *	watch		its counters say so; it is held after two falls; it is narrower or slower
  *			than both ends support
@@ -30,9 +31,13 @@ struct health_of {
 	const struct seen *seen; /* NULL: since when cables are slow is not known */
 	const struct findings *findings;
 	const char *not_ours; /* why we are not to judge; NULL: we are */
-	int64_t now_ms;	      /* by the clock of the reports */
+	int64_t now_ms;	      /* by the clock of findings_take() */
 };
 
+#define HEALTH_WHY 512 /* bytes of a reason */
+
+/* Why fmd-perf's finding is what it is, in words; buf is returned. */
+const char *health_why(const struct health_of *of, const struct finding *f, char buf[HEALTH_WHY]);
 /* The answer to "health" (fmctl(8)), a new reference; FM_E_RESOURCE.  O(ports). */
 int health_json(const struct health_of *of, json_t **result, struct fm_error *err);
 

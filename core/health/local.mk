@@ -3,5 +3,7 @@
 CORE_SOURCES += \
 	core/health/health.c \
 	core/health/health.h \
+	core/health/quarantine.c \
+	core/health/quarantine.h \
 	core/health/findings.c \
 	core/health/findings.h

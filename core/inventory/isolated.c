@@ -51,6 +51,46 @@ isolated_name(struct isolated *set, uint64_t guid, uint8_t port, const char *nam
 		snprintf(set->items.item[i].name, sizeof(set->items.item[i].name), "%s", name);
 }
 
+/* As a line of the file can have it, between quotes. */
+static void
+copy_reason(char *to, const char *from)
+{
+	snprintf(to, ISOLATED_REASON, "%s", from);
+	for (char *c = to; *c != '\0'; c++)
+		if (*c == '"' || *c == '#' || (unsigned char)*c < ' ')
+			*c = '\'';
+}
+
+void
+isolated_quarantine(
+    struct isolated *set, uint64_t guid, uint8_t port, int64_t since_s, const char *reason)
+{
+	size_t i = find(set, guid, port);
+
+	if (i == set->items.n)
+		return;
+	set->items.item[i].quarantined_s = since_s;
+	copy_reason(set->items.item[i].reason, reason);
+}
+
+uint32_t
+isolated_n_quarantined(const struct isolated *set)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < set->items.n; i++)
+		n += set->items.item[i].quarantined_s != 0;
+	return n;
+}
+
+const struct isolated_item *
+isolated_at(const struct isolated *set, uint64_t guid, uint8_t port)
+{
+	size_t i = find(set, guid, port);
+
+	return i < set->items.n ? &set->items.item[i] : NULL;
+}
+
 bool
 isolated_remove(struct isolated *set, uint64_t guid, uint8_t port)
 {
@@ -103,27 +143,73 @@ read_name(char *text)
 	return text + 1;
 }
 
+enum kind { KIND_SWITCH, KIND_LINK, KIND_QUARANTINED, N_KINDS };
+static const char *const kinds[N_KINDS] = { "switch", "link", "quarantined" };
+
+/* A number that is the next word. */
+static bool
+read_number(char **left, uint64_t most, uint64_t *number)
+{
+	const char *word = strtok_r(NULL, " \t", left);
+
+	return word != NULL && number_parse(word, number) && *number > 0 && *number <= most;
+}
+
+/* The text between the quotes that come next, which has none itself. */
+static bool
+read_reason(char **left, char *reason)
+{
+	char *text = *left + strspn(*left, " \t"), *end = NULL;
+
+	if (text[0] == '"')
+		end = strchr(text + 1, '"');
+	if (end == NULL)
+		return false;
+	*end = '\0';
+	copy_reason(reason, text + 1);
+	*left = end + 1;
+	return true;
+}
+
+static bool
+read_item(char *line, struct isolated_item *item)
+{
+	char *left = line, *word = strtok_r(line, " \t", &left);
+	uint64_t port = 0, since_s = 0;
+	const char *name;
+	unsigned kind = 0;
+
+	while (kind < N_KINDS && (word == NULL || strcmp(word, kinds[kind]) != 0))
+		kind++;
+	if (kind == N_KINDS || !read_number(&left, UINT64_MAX, &item->guid) ||
+	    (kind != KIND_SWITCH && !read_number(&left, 254, &port)) ||
+	    (kind == KIND_QUARANTINED &&
+		(!read_number(&left, UINT32_MAX, &since_s) || !read_reason(&left, item->reason))))
+		return false;
+	name = read_name(left);
+	if (name == NULL)
+		return false;
+	item->port = (uint8_t)port;
+	item->quarantined_s = (int64_t)since_s;
+	snprintf(item->name, sizeof(item->name), "%s", name);
+	return true;
+}
+
 static int
 read_line(const struct conf_place *at, char *line, struct isolated *set)
 {
-	uint64_t guid = 0, port = 0;
-	char *left = line, *word = strtok_r(line, " \t", &left);
-	char *number = strtok_r(NULL, " \t", &left);
-	bool is_link = word != NULL && strcmp(word, "link") == 0;
-	char *of_port = is_link ? strtok_r(NULL, " \t", &left) : NULL;
-	const char *name = number != NULL && (of_port != NULL || !is_link) ? read_name(left) : NULL;
+	struct isolated_item item = { 0 };
 
-	if (word == NULL || (!is_link && strcmp(word, "switch") != 0) || number == NULL ||
-	    !number_parse(number, &guid) || guid == 0 || name == NULL ||
-	    (is_link && (!number_parse(of_port, &port) || port == 0 || port > 254)))
+	if (!read_item(line, &item))
 		return conf_bad(at,
-		    "a line is 'switch GUID [\"NAME\"]' or 'link GUID PORT [\"NAME\"]', of the "
-		    "node "
-		    "GUID "
-		    "of a switch and a port from 1 to 254");
-	if (!isolated_add(set, guid, (uint8_t)port))
+		    "a line is 'switch GUID [\"NAME\"]', 'link GUID PORT [\"NAME\"]' or "
+		    "'quarantined GUID PORT SECONDS \"WHY\" [\"NAME\"]', of the node GUID of a "
+		    "switch, a port from 1 to 254 and seconds since 1970");
+	if (!isolated_add(set, item.guid, item.port))
 		return conf_no_memory(at);
-	isolated_name(set, guid, (uint8_t)port, name);
+	isolated_name(set, item.guid, item.port, item.name);
+	if (item.quarantined_s != 0)
+		isolated_quarantine(set, item.guid, item.port, item.quarantined_s, item.reason);
 	return 0;
 }
 
@@ -172,6 +258,9 @@ write_items(FILE *out, const void *arg)
 
 		if (item->port == 0)
 			fprintf(out, "switch 0x%016" PRIx64, item->guid);
+		else if (item->quarantined_s != 0)
+			fprintf(out, "quarantined 0x%016" PRIx64 " %u %" PRId64 " \"%s\"",
+			    item->guid, item->port, item->quarantined_s, item->reason);
 		else
 			fprintf(out, "link 0x%016" PRIx64 " %u", item->guid, item->port);
 		if (item->name[0] != '\0') /* without a comment, which "#" would begin */

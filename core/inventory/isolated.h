@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/inventory/isolated.h - cables that the administrator has taken out of routing.
+ * core/inventory/isolated.h - cables that are taken out of routing.
  *
  * No forwarding table uses an isolated cable; its ports stay as they are.  A cable between switches
  * is named by the node GUID of a switch at either end and the port there, or is one of all those of
@@ -8,8 +8,11 @@
  *
  *	switch 0x0002c9030000a1b2 "spine-2"
  *	link 0x0002c9030000a1b2 17 "spine-2"
+ *	quarantined 0x0002c9030000a1b2 17 1764437000 "500 symbol errors within an hour" "spine-2"
  *
- * with the name that the switch had, for when it is gone; it may be missing.
+ * with the name that the switch had, for when it is gone; it may be missing.  A quarantined cable
+ * is a link that fmd has taken out itself (health_action), with since when, in seconds since 1970,
+ * and why.
  */
 #ifndef CORE_INVENTORY_ISOLATED_H
 #define CORE_INVENTORY_ISOLATED_H
@@ -17,10 +20,14 @@
 #include "core/inventory/inventory.h"
 #include "lib/vec.h"
 
+#define ISOLATED_REASON 160
+
 struct isolated_item {
-	uint64_t guid; /* of the switch */
-	uint8_t port;  /* 0: all its cables to switches */
-	char name[65]; /* of the switch when it was isolated; "": not known */
+	uint64_t guid;	       /* of the switch */
+	uint8_t port;	       /* 0: all its cables to switches */
+	char name[65];	       /* of the switch when it was isolated; "": not known */
+	int64_t quarantined_s; /* UTC: fmd has taken it out then; 0: the administrator has */
+	char reason[ISOLATED_REASON];
 };
 
 struct isolated {
@@ -34,6 +41,12 @@ bool isolated_has(const struct isolated *set, uint64_t guid, uint8_t port);
 bool isolated_add(struct isolated *set, uint64_t guid, uint8_t port);
 /* That of its switch when it was isolated. */
 void isolated_name(struct isolated *set, uint64_t guid, uint8_t port, const char *name);
+/* It is one that is there: why it is quarantined, and since when. */
+void isolated_quarantine(
+    struct isolated *set, uint64_t guid, uint8_t port, int64_t since_s, const char *reason);
+uint32_t isolated_n_quarantined(const struct isolated *set);
+/* NULL: there is none.  Good until the set changes. */
+const struct isolated_item *isolated_at(const struct isolated *set, uint64_t guid, uint8_t port);
 /* False: it was not there. */
 bool isolated_remove(struct isolated *set, uint64_t guid, uint8_t port);
 bool isolated_copy(struct isolated *to, const struct isolated *from); /* to is empty */

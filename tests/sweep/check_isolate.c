@@ -328,7 +328,9 @@ END_TEST
 
 static const char *const bad_lines[] = { "switch", "switch 0", "switch x", "link 0x10",
 	"link 0x10 0", "link 0x10 255", "link 0x10 1 2", "switch 0x10 1", "host 0x10",
-	"switch 0x10 spine-1", "link 0x10 1 \"", "link 0x10 \"spine-1\"" };
+	"switch 0x10 spine-1", "link 0x10 1 \"", "link 0x10 \"spine-1\"", "quarantined 0x10 1",
+	"quarantined 0x10 1 5 why", "quarantined 0x10 1 0 \"why\"", "quarantined 0x10 1 5 \"why",
+	"quarantined 0x10 1 5 \"why\" spine-1" };
 
 START_TEST(a_bad_line_is_refused_whole)
 {
@@ -346,6 +348,29 @@ START_TEST(a_bad_line_is_refused_whole)
 }
 END_TEST
 
+/* What fmd has taken out is told apart, with whatever was the reason. */
+START_TEST(quarantined_ones_are_kept)
+{
+	struct isolated read = { 0 };
+	struct fm_error err = { 0 };
+	const struct isolated_item *item;
+
+	snprintf(kept_path, sizeof(kept_path), "check_isolate.%d.kept", (int)getpid());
+	ck_assert(isolated_add(&isolated, 0x10, 0) && isolated_add(&isolated, 0x11, 7));
+	isolated_name(&isolated, 0x11, 7, "leaf \"1\"");
+	isolated_quarantine(&isolated, 0x11, 7, 1764437000, "9 of \"leaf # 1\"\n port 7");
+	ck_assert_int_eq(isolated_save(kept_path, &isolated, &err), 0);
+	ck_assert_msg(isolated_load(kept_path, &read, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(isolated_n_quarantined(&read), 1);
+	item = isolated_at(&read, 0x11, 7);
+	ck_assert_int_eq(item->quarantined_s, 1764437000);
+	ck_assert_str_eq(item->reason, "9 of 'leaf ' 1'' port 7");
+	ck_assert_str_eq(item->name, "leaf \"1\"");
+	ck_assert_int_eq(isolated_at(&read, 0x10, 0)->quarantined_s, 0);
+	isolated_fini(&read);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -354,6 +379,7 @@ main(void)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_test(t, quarantined_ones_are_kept);
 	tcase_add_loop_test(t, a_cable_is_drained_and_comes_back, 0, 4 * N_PLACES);
 	tcase_add_loop_test(t, a_switch_joins_meanwhile, 0, 8 * N_PLACES);
 	tcase_add_loop_test(t, several_cables_are_drained_and_come_back, 0, n_cases(40 * N_PLACES));

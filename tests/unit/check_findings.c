@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/health/findings.h"
+#include "core/health/quarantine.h"
 #include "perf/health/tell.h"
 #include "tests/run.h"
 
@@ -180,6 +181,50 @@ START_TEST(no_sense)
 }
 END_TEST
 
+/* What was decided of a cable stays while it is not ok, and with that cable. */
+START_TEST(decisions)
+{
+	char *list = name_of_list();
+	const struct finding_end end[2] = { { 0x1007, 3 }, { 0x900007, 4 } };
+
+	ck_assert(findings_believe(f, end, 5));
+	ck_assert(findings_at(f, 0x1007, 3)->health == CABLE_BAD);
+	ck_assert(is_taken(take(call_with(list, cable(1, "bad")))));
+	ck_assert(findings_believe(f, findings_at(f, 0x1001, 3)->end, 5));
+	ck_assert_int_eq(findings_at(f, 0x1001, 3)->since_s, 77); /* it was known */
+	findings_spare(f, 0x900001, 4);
+	ck_assert(findings_refuse(f, 1, 9, "no room"));
+	ck_assert(!findings_refuse(f, 1, 10, "no room"));
+	ck_assert(is_taken(take(call_with(list, cable(1, "watch")))));
+	ck_assert(findings_at(f, 0x1001, 3)->is_spared);
+	ck_assert_uint_eq(findings_at(f, 0x1001, 3)->refused_plan, 10);
+	ck_assert_str_eq(findings_at(f, 0x1001, 3)->why_not, "no room");
+	ck_assert(is_taken(take(call_with(list, cable(1, "ok")))));
+	ck_assert(is_taken(take(call_with(list, cable(1, "bad")))));
+	ck_assert(!findings_at(f, 0x1001, 3)->is_spared);
+	free(list);
+}
+END_TEST
+
+/* A tenth more is what the fullest link may carry. */
+START_TEST(what_may_be)
+{
+	struct trial_result r = { .after = { .routes = 110 }, .unreachable_pairs = 3 };
+	char why[160];
+
+	ck_assert_ptr_null(quarantine_why_not(&r, 100, 3, why, sizeof(why)));
+	ck_assert_ptr_nonnull(quarantine_why_not(&r, 99, 3, why, sizeof(why)));
+	ck_assert_str_eq(
+	    why, "the fullest link would carry 110 routes, more than a tenth beyond 99");
+	ck_assert_ptr_nonnull(quarantine_why_not(&r, 100, 2, why, sizeof(why)));
+	ck_assert_str_eq(why, "3 pairs would have no path");
+	r.no_engine = true;
+	ck_assert_ptr_nonnull(quarantine_why_not(&r, 100, 3, why, sizeof(why)));
+	r.rc = FM_E_RESOURCE;
+	ck_assert_ptr_nonnull(quarantine_why_not(&r, 100, 3, why, sizeof(why)));
+}
+END_TEST
+
 /* ------------------------------------------------------------- both sides at once */
 
 static void
@@ -295,6 +340,8 @@ main(void)
 	tcase_add_test(t, other_cable);
 	tcase_add_test(t, bounded);
 	tcase_add_test(t, no_sense);
+	tcase_add_test(t, decisions);
+	tcase_add_test(t, what_may_be);
 	tcase_add_test(t, told);
 	tcase_add_test(t, bad_answers);
 	suite_add_tcase(s, t);
