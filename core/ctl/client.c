@@ -47,8 +47,8 @@ may_not(const char *path, struct fm_error *err)
 	    group != NULL ? group->gr_name : "");
 }
 
-static int
-connect_to(const char *path, int *out, struct fm_error *err)
+int
+ctl_connect(const char *path, int flags, int *out, struct fm_error *err)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	int fd, rc;
@@ -57,7 +57,7 @@ connect_to(const char *path, int *out, struct fm_error *err)
 		return fm_fail(err, FM_E_CONFIG, "socket %s: the path is longer than %zu bytes",
 		    path, sizeof(addr.sun_path) - 1);
 	memcpy(addr.sun_path, path, strlen(path) + 1);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) == 0) {
 		*out = fd;
 		return 0;
@@ -107,19 +107,30 @@ receive(const char *path, int fd, int64_t until_ms, struct bytes *b, struct fm_e
 	}
 }
 
+int
+ctl_request(const char *command, json_t *args, char **text, size_t *n, struct fm_error *err)
+{
+	json_t *request = json_pack("{s:s, s:O*}", "command", command, "args", args);
+
+	*text = request != NULL ? json_dumps(request, JSON_COMPACT) : NULL;
+	json_decref(request);
+	if (*text == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory");
+	*n = strlen(*text) + 1;
+	(*text)[*n - 1] = '\n'; /* the NUL gives way */
+	return 0;
+}
+
 static int
 send_request(const char *path, int fd, const char *command, json_t *args, struct fm_error *err)
 {
-	json_t *request = json_pack("{s:s, s:O*}", "command", command, "args", args);
-	char *text = request != NULL ? json_dumps(request, JSON_COMPACT) : NULL;
-	size_t n = text != NULL ? strlen(text) : 0;
-	int rc = 0;
+	char *text;
+	size_t n;
+	int rc = ctl_request(command, args, &text, &n, err);
 
-	json_decref(request);
-	if (text == NULL)
-		return fm_fail(err, FM_E_RESOURCE, "out of memory");
-	text[n] = '\n'; /* the NUL gives way */
-	if (send(fd, text, n + 1, MSG_NOSIGNAL) != (ssize_t)(n + 1) && errno != EPIPE)
+	if (rc != 0)
+		return rc;
+	if (send(fd, text, n, MSG_NOSIGNAL) != (ssize_t)n && errno != EPIPE)
 		rc = cannot(path, strerror(errno), err);
 	free(text);
 	return rc;
@@ -135,14 +146,14 @@ kind_of(const char *word)
 	return FM_E_SYSTEM;
 }
 
-static int
-read_reply(const char *path, const struct bytes *b, json_t **result, struct fm_error *err)
+int
+ctl_reply(const char *path, const char *text, size_t n, json_t **result, struct fm_error *err)
 {
-	json_t *reply = json_loadb(b->v.item, b->v.n, 0, NULL), *value;
+	json_t *reply = n > 0 ? json_loadb(text, n, 0, NULL) : NULL, *value;
 	const char *error, *kind;
 	int rc = 0;
 
-	if (reply == NULL && b->v.n == 0)
+	if (reply == NULL && n == 0)
 		return cannot(path, "it hung up", err);
 	if (reply == NULL)
 		return cannot(path, "its reply is no JSON", err);
@@ -164,7 +175,7 @@ ctl_call(const char *path, const char *command, json_t *args, unsigned timeout_s
 {
 	int64_t until_ms = now_ms() + (int64_t)timeout_s * 1000;
 	struct bytes b = { 0 };
-	int fd = -1, rc = connect_to(path, &fd, err);
+	int fd = -1, rc = ctl_connect(path, 0, &fd, err);
 
 	if (rc != 0)
 		return rc;
@@ -172,7 +183,7 @@ ctl_call(const char *path, const char *command, json_t *args, unsigned timeout_s
 	if (rc == 0)
 		rc = receive(path, fd, until_ms, &b, err);
 	if (rc == 0)
-		rc = read_reply(path, &b, result, err);
+		rc = ctl_reply(path, b.v.item, b.v.n, result, err);
 	fm_vec_fini(&b.v);
 	close(fd);
 	return rc;

@@ -49,6 +49,7 @@ struct ctl_command {
 	const char *but;  /* of args, where it reads: not with this one; NULL: always */
 	/* In the place of run, which is NULL then: *text is the caller's. */
 	int (*write)(void *arg, const json_t *args, struct ctl_text *text, struct fm_error *err);
+	const char *asks; /* of args: with this one nodes are asked, by MADs; NULL: never */
 };
 
 /* A Unix socket bound to path, which only our user may use; not listening yet.  The folder is made
@@ -75,5 +76,12 @@ int ctl_read_flag(const json_t *args, const char *key, bool *flag, struct fm_err
  * the daemon answered. */
 int ctl_call(const char *path, const char *command, json_t *args, unsigned timeout_s,
     json_t **result, struct fm_error *err);
+/* Its parts, for who may not wait.  A connection to path; flags: SOCK_NONBLOCK or 0.  FM_E_SYSTEM:
+ * nobody takes it, FM_E_CONFIG: we may not. */
+int ctl_connect(const char *path, int flags, int *fd, struct fm_error *err);
+/* What is to be sent, from malloc(), n bytes; args is borrowed, NULL: none.  FM_E_RESOURCE. */
+int ctl_request(const char *command, json_t *args, char **text, size_t *n, struct fm_error *err);
+/* All that came, as of ctl_call(). */
+int ctl_reply(const char *path, const char *text, size_t n, json_t **result, struct fm_error *err);
 
 #endif

@@ -169,7 +169,9 @@ list_commands(const struct ctl_command *commands)
 
 	for (; commands->name != NULL; commands++)
 		json_array_append_new(all,
-		    json_pack("{s:s, s:s}", "command", commands->name, "help", commands->help));
+		    json_pack("{s:s, s:s, s:b, s:s*, s:s*}", "command", commands->name, "help",
+			commands->help, "reads", (int)commands->reads, "but", commands->but, "asks",
+			commands->asks));
 	return all;
 }
 

@@ -2,6 +2,8 @@
 /*
  * core/daemon/commands.c - what fmctl can ask of the daemon.
  */
+#include "config.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,6 +235,24 @@ ports_json(struct daemon *d)
 	return list;
 }
 
+/* What has been done since the start. */
+static void
+add_totals(const struct daemon *d, json_t *o)
+{
+	const struct txn_counts *c = txn_counts(d->txn);
+	json_t *sweeps = json_object();
+
+	for (unsigned i = SWEEP_UP; i <= SWEEP_FAILED; i++)
+		json_object_set_new(sweeps, sweep_outcome_name((enum sweep_outcome)i),
+		    json_integer((json_int_t)d->n_ended[i]));
+	json_object_set_new(o, "version", json_string(PACKAGE_VERSION));
+	json_object_set_new(o, "sweeps", sweeps);
+	json_object_set_new(o, "smps",
+	    json_pack("{s:o, s:o, s:I, s:I}", "gets", smps_json(c->gets_by_attr), "sets",
+		smps_json(c->sets_by_attr), "retries", (json_int_t)c->retries, "timeouts",
+		(json_int_t)c->timeouts));
+}
+
 static int
 run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
@@ -267,8 +287,10 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 		add_sms(d, status);
 	if (status != NULL && d->sa != NULL)
 		add_sa(d, status);
-	if (status != NULL)
+	if (status != NULL) {
 		daemon_add_flood(d, status);
+		add_totals(d, status);
+	}
 	return hand_out(status, result, err);
 }
 
@@ -893,7 +915,7 @@ static const struct ctl_command commands[] = {
 	    "what the SA says of paths from a lid to all; without it: the ports; from: a page on",
 	    run_paths, "lid from", true },
 	{ "verify", "the verdict on the routes; readback: on what switches hold", run_verify,
-	    "readback", true },
+	    "readback", true, .asks = "readback" },
 	{ "trouble", "what is wrong in the fabric, where, since when", run_trouble, "", true },
 	{ "health", "how cables are, those that are not ok: the worst first", run_health, "",
 	    true },

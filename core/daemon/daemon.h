@@ -69,6 +69,7 @@ struct daemon {
 		enum sweep_outcome outcome;
 		uint64_t n_unreachable;
 	} ended; /* the last sweep that was not broken off for the next */
+	uint64_t n_ended[SWEEP_FAILED + 1]; /* sweeps since the start, by enum sweep_outcome */
 	enum fmd_exit exit_code;
 	bool order_is_open; /* fmctl handover: how it ends has not been told */
 	bool once_done;	    /* --once, --dry-run: the one sweep has ended */

@@ -449,6 +449,7 @@ daemon_report(struct daemon *d, const struct sweep_report *r)
 	else if (d->cli->once && r->outcome == SWEEP_UP)
 		print_summary(d, r);
 	d->exit_code = outcome_exit(r);
+	d->n_ended[r->outcome]++;
 	if (r->outcome != SWEEP_BROKEN_OFF) {
 		d->ended.number = r->number;
 		d->ended.outcome = r->outcome;

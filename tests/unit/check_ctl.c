@@ -79,7 +79,7 @@ static const struct ctl_command commands[] = {
 	{ "fail", "Fail.", run_fail, NULL },
 	{ "big", "A long answer.", run_big, NULL },
 	{ "picky", "Takes two words.", run_echo, "after scope" },
-	{ "mute", "Takes none.", run_echo, "" },
+	{ "mute", "Takes none.", run_echo, "", .asks = "loud" },
 	{ "text", "A text.", NULL, "n", true, NULL, write_text },
 	{ 0 },
 };
@@ -272,6 +272,15 @@ START_TEST(help_lists_commands)
 
 	ck_assert_int_eq(ctl_call(path, "help", NULL, PATIENCE_S, &result, &err), 0);
 	ck_assert_uint_eq(json_array_size(result), sizeof(commands) / sizeof(commands[0]) - 1);
+	/* what reads, with which argument it does, and with which nodes are asked */
+	for (size_t i = 0; i < json_array_size(result); i++) {
+		const struct ctl_command *c = &commands[i];
+		json_t *want = json_pack("{s:s, s:s, s:b, s:s*, s:s*}", "command", c->name, "help",
+		    c->help, "reads", (int)c->reads, "but", c->but, "asks", c->asks);
+
+		ck_assert(json_equal(json_array_get(result, i), want));
+		json_decref(want);
+	}
 	json_decref(result);
 }
 END_TEST
