@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # doc/: man pages, and pages for three readers (doc/README.md).
-dist_man_MANS += doc/fmd.8 doc/fmctl.8 doc/fmd-agent.8 doc/fmd-copy-setup.8 doc/fmd-perf.8 doc/fmroute.1 doc/fmd-engine-check.1 doc/fmsim.1 doc/libfmdacm.7
+dist_man_MANS += doc/fmd.8 doc/fmctl.8 doc/fmd-agent.8 doc/fmd-copy-setup.8 doc/fmd-perf.8 doc/fmd-web.8 doc/fmroute.1 doc/fmd-engine-check.1 doc/fmsim.1 doc/libfmdacm.7
 nodist_man_MANS = doc/fmd.conf.5 doc/fmd-opensm.7
 doc/fmd.conf.5: doc/fmd.conf.5.in fmd-doc $(plugin_LTLIBRARIES)
 	$(AM_V_GEN)$(MKDIR_P) doc && ./fmd-doc man plugins/engines/.libs >$@.options && \

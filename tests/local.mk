@@ -108,6 +108,17 @@ tests_fuzz_fuzz_redis_LDADD = $(tests_fuzz_replay_redis_LDADD)
 tests_fuzz_fuzz_redis_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 endif
 endif
+if HAVE_EVHTTP
+REPLAYS += tests/fuzz/replay_web
+tests_fuzz_replay_web_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_web.c
+tests_fuzz_replay_web_LDADD = libfmweb.la libfmperf.la $(LDADD)
+if FUZZERS
+noinst_PROGRAMS += tests/fuzz/fuzz_web
+tests_fuzz_fuzz_web_SOURCES = tests/fuzz/fuzz_web.c
+tests_fuzz_fuzz_web_LDADD = libfmweb.la libfmperf.la $(LDADD)
+tests_fuzz_fuzz_web_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+endif
+endif
 tests_fuzz_replay_words_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_words.c
 
 if FUZZERS
@@ -343,6 +354,11 @@ tests_unit_check_asker_LDADD = libfmperf.la $(LDADD)
 tests_unit_check_findings_LDADD = libfmperf.la $(LDADD)
 tests_unit_check_health_LDADD = libfmperf.la $(LDADD)
 tests_unit_check_meaning_LDADD = libfmperf.la $(LDADD)
+if HAVE_EVHTTP
+UNIT_TESTS += tests/unit/check_web
+tests_unit_check_web_SOURCES = tests/unit/check_web.c tests/unit/exposition.h
+tests_unit_check_web_LDADD = libfmweb.la libfmperf.la $(LDADD)
+endif
 tests_sweep_check_dist_SOURCES = tests/sweep/check_dist.c host/agent/replica.c host/agent/source_files.c
 tests_sweep_check_dist_LDADD = $(LDADD) libfmhost.la
 tests_sweep_check_dist_thread_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
@@ -423,6 +439,11 @@ tests_bench_judge_LDADD = libfmlab.la libfmcore.la
 EXTRA_PROGRAMS += tests/bench/read_time
 tests_bench_read_time_SOURCES = tests/bench/read_time.c
 tests_bench_read_time_LDADD = libfmlab.la libfmcore.la
+if HAVE_EVHTTP
+EXTRA_PROGRAMS += tests/bench/counters_file
+tests_bench_counters_file_SOURCES = tests/bench/counters_file.c
+tests_bench_counters_file_LDADD = libfmweb.la libfmperf.la $(LDADD)
+endif
 if HAVE_HIREDIS
 EXTRA_PROGRAMS += tests/bench/dist_chain
 tests_bench_dist_chain_SOURCES = tests/bench/dist_chain.c

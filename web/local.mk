@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# web/: fmd-web.  libfmweb is all but the program, for tests.
+if HAVE_EVHTTP
+noinst_LTLIBRARIES += libfmweb.la
+libfmweb_la_SOURCES = \
+	web/serve/api.c \
+	web/serve/api.h \
+	web/serve/listen.c \
+	web/serve/listen.h \
+	web/serve/query.c \
+	web/serve/query.h \
+	web/serve/questions.c \
+	web/serve/questions.h \
+	web/serve/reply.c \
+	web/serve/reply.h \
+	web/serve/scrape.c \
+	web/serve/scrape.h \
+	web/serve/site.c \
+	web/serve/site.h \
+	web/serve/stream.c \
+	web/serve/stream.h \
+	web/serve/visitors.c \
+	web/serve/visitors.h \
+	web/text/hour.c \
+	web/text/hour.h \
+	web/text/levels.c \
+	web/text/levels.h \
+	web/text/metrics.c \
+	web/text/metrics.h \
+	web/text/places.c \
+	web/text/places.h \
+	web/text/ports.c \
+	web/text/ports.h \
+	web/text/readings.c \
+	web/text/readings.h \
+	web/text/text.c \
+	web/text/text.h
+libfmweb_la_CFLAGS = $(AM_CFLAGS) $(EVHTTP_CFLAGS) $(JANSSON_CFLAGS)
+libfmweb_la_LIBADD = $(EVHTTP_LIBS)
+
+sbin_PROGRAMS += fmd-web
+fmd_web_SOURCES = web/serve/web.c
+fmd_web_CFLAGS = $(AM_CFLAGS) $(EVHTTP_CFLAGS) $(JANSSON_CFLAGS)
+fmd_web_LDADD = libfmweb.la libfmperf.la libfmcore.la $(EVHTTP_LIBS) $(JANSSON_LIBS)
+endif

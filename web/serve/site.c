@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "config.h"
+
+#include "web/serve/site.h"
+
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/listener.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "web/serve/api.h"
+#include "web/serve/listen.h"
+#include "web/serve/query.h"
+#include "web/serve/reply.h"
+#include "web/serve/scrape.h"
+#include "web/serve/stream.h"
+#include "web/serve/visitors.h"
+
+#define HEADERS_MOST 8192 /* bytes */
+#define QUIET_S 10	  /* that a connection may be silent */
+#define API "/api/v1/"
+
+struct site {
+	struct evhttp *http;
+	struct visitors *visitors;
+	struct questions *fmd;
+	struct scrape *scrape;
+	struct api *api;
+	struct streams *streams;
+	const char *path; /* of its socket; NULL: it has none */
+};
+
+static const char front[] =
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta "
+    "charset=\"utf-8\"><title>fmd-web</title></head>\n"
+    "<body><h1>fmd-web</h1><ul>\n"
+    "<li><a href=\"metrics\">/metrics</a>: the fabric as a whole, for Prometheus</li>\n"
+    "<li><a href=\"metrics/ports\">/metrics/ports</a>: ports that have had errors; "
+    "?set=load, ?set=all, &amp;group=NAME, &amp;names=infiniband_exporter</li>\n"
+    "<li><a href=\"api/v1/help\">/api/v1/help</a>: the commands of fmd; those that read are "
+    "/api/v1/COMMAND?KEY=VALUE, as <a href=\"api/v1/status\">status</a>, "
+    "<a href=\"api/v1/trouble\">trouble</a>, <a href=\"api/v1/events\">events</a></li>\n"
+    "<li><a href=\"api/v1/top\">/api/v1/top</a>, /api/v1/counters?node=NAME: "
+    "what fmd-perf has counted</li>\n"
+    "<li>/api/v1/events/stream: events as they happen</li>\n"
+    "</ul><p>Nothing can be changed here; fmctl(8) can.</p></body></html>\n";
+
+static void
+send_front(struct evhttp_request *req)
+{
+	struct page *p = page_new();
+
+	if (p == NULL) {
+		reply_refuse(req, HTTP_SERVUNAVAIL, "out of memory");
+		return;
+	}
+	text_put(&p->text, front, sizeof(front) - 1);
+	reply_page(req, REPLY_HTML, p);
+	page_put(p);
+}
+
+static void
+route(struct site *s, struct evhttp_request *req, const char *path, const json_t *args)
+{
+	if (strcmp(path, "/metrics") == 0)
+		scrape_metrics(s->scrape, req);
+	else if (strcmp(path, "/metrics/ports") == 0)
+		scrape_ports(s->scrape, req, args);
+	else if (strcmp(path, API "events/stream") == 0)
+		streams_add(s->streams, req);
+	else if (strncmp(path, API, strlen(API)) == 0 && path[strlen(API)] != '\0')
+		api_answer(s->api, req, path + strlen(API), args);
+	else if (strcmp(path, "/") == 0)
+		send_front(req);
+	else
+		reply_refuse(req, HTTP_NOTFOUND,
+		    "there is nothing at this address: / lists those there are");
+}
+
+static void
+on_request(struct evhttp_request *req, void *arg)
+{
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(req);
+	enum evhttp_cmd_type method = evhttp_request_get_command(req);
+	const char *path = uri != NULL ? evhttp_uri_get_path(uri) : NULL;
+	struct site *s = arg;
+	json_t *args = NULL;
+	struct fm_error err;
+
+	visitors_begin(s->visitors, req);
+	if (method != EVHTTP_REQ_GET && method != EVHTTP_REQ_HEAD) {
+		evhttp_add_header(evhttp_request_get_output_headers(req), "Allow", "GET, HEAD");
+		reply_refuse(
+		    req, HTTP_BADMETHOD, "nothing can be changed here: GET and HEAD is all");
+	} else if (path == NULL) {
+		reply_refuse(req, HTTP_BADREQUEST, "the address makes no sense");
+	} else if (query_read(evhttp_uri_get_query(uri), &args, &err) != 0) {
+		reply_error(req, 0, &err);
+	} else {
+		route(s, req, path, args);
+	}
+	json_decref(args);
+}
+
+static int
+open_http(struct site *s, struct event_base *base, const char *listen, struct fm_error *err)
+{
+	struct evconnlistener *listener = NULL;
+	int rc = listen_at(base, listen, &listener, err);
+
+	if (rc != 0)
+		return rc;
+	s->path = strchr(listen, '/') != NULL ? listen : NULL;
+	s->http = evhttp_new(base);
+	s->visitors = s->http != NULL ? visitors_new(base, s->http, listener) : NULL;
+	if (s->visitors == NULL || evhttp_bind_listener(s->http, listener) == NULL) {
+		evconnlistener_free(listener);
+		return fm_fail(err, FM_E_RESOURCE, "out of memory");
+	}
+	evhttp_set_max_headers_size(s->http, HEADERS_MOST);
+	evhttp_set_max_body_size(s->http, 0);
+	evhttp_set_timeout(s->http, QUIET_S);
+	/* all, so that the others are answered by a sentence of ours */
+	evhttp_set_allowed_methods(s->http,
+	    EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT |
+		EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT |
+		EVHTTP_REQ_PATCH);
+	evhttp_set_gencb(s->http, on_request, s);
+	return 0;
+}
+
+int
+site_open(struct event_base *base, const char *listen, const char *socket, const char *file,
+    struct site **out, struct fm_error *err)
+{
+	struct site *s = calloc(1, sizeof(*s));
+	int rc;
+
+	*out = NULL;
+	if (s == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory");
+	rc = open_http(s, base, listen, err);
+	if (rc == 0) {
+		s->fmd = questions_new(base, socket);
+		s->scrape = scrape_new(base, s->fmd, file);
+		s->api = api_new(s->fmd, file);
+		s->streams = streams_new(base, s->fmd, s->visitors);
+		if (s->fmd == NULL || s->scrape == NULL || s->api == NULL || s->streams == NULL)
+			rc = fm_fail(err, FM_E_RESOURCE, "out of memory");
+	}
+	if (rc != 0)
+		site_close(s);
+	else
+		*out = s;
+	return rc;
+}
+
+void
+site_close(struct site *s)
+{
+	if (s == NULL)
+		return;
+	questions_free(s->fmd);
+	streams_free(s->streams);
+	if (s->http != NULL)
+		evhttp_free(s->http);
+	visitors_free(s->visitors);
+	api_free(s->api);
+	scrape_free(s->scrape);
+	if (s->path != NULL)
+		unlink(s->path);
+	free(s);
+}

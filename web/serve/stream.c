@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "config.h"
+
+#include "web/serve/stream.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/keyvalq_struct.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/text/number.h"
+#include "web/serve/reply.h"
+
+#define WRITE_S 10
+#define INPUT_MOST 4096 /* bytes that a listener may send, to whom nobody listens */
+
+struct stream {
+	struct evhttp_request *req; /* NULL: its place is free */
+	struct streams *all;
+	json_int_t at; /* the event that it was told last; -1: it begins with the next */
+	unsigned silent_s;
+};
+
+struct streams {
+	struct questions *fmd;
+	struct visitors *visitors;
+	struct event *tick;
+	bool asks;
+	struct stream stream[STREAMS_MAX];
+	json_int_t last; /* the newest event that is known; -1: none */
+	char *last_time; /* of it: another fmd counts anew, at another time */
+};
+
+/* -------------------------------------------------------------------- one listener */
+
+static void
+on_close(struct evhttp_connection *connection, void *arg)
+{
+	struct stream *one = arg;
+
+	one->req = NULL;
+}
+
+static struct bufferevent *
+io_of(const struct stream *one)
+{
+	return evhttp_connection_get_bufferevent(evhttp_request_get_connection(one->req));
+}
+
+/* Its connection ends; on_close() frees its place. */
+static void
+hang_up(struct stream *one)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(one->req);
+
+	one->req = NULL;
+	evhttp_connection_set_closecb(connection, NULL, NULL);
+	evhttp_connection_free(connection);
+}
+
+/* body: drained. */
+static void
+send_some(struct stream *one, struct evbuffer *body)
+{
+	if (evbuffer_get_length(bufferevent_get_output(io_of(one))) > STREAM_BACKLOG) {
+		hang_up(one);
+		return;
+	}
+	evhttp_send_reply_chunk(one->req, body);
+	one->silent_s = 0;
+}
+
+static void
+add_gap(struct evbuffer *body, json_int_t after, json_int_t next)
+{
+	evbuffer_add_printf(body,
+	    "event: gap\ndata: {\"after\":%" JSON_INTEGER_FORMAT ",\"next\":%" JSON_INTEGER_FORMAT
+	    "}\n\n",
+	    after, next);
+}
+
+static json_int_t
+number_of(const json_t *event)
+{
+	return json_integer_value(json_object_get(event, "n"));
+}
+
+static void
+add_event(struct evbuffer *body, const json_t *event)
+{
+	char *text = json_dumps(event, JSON_COMPACT);
+
+	if (text != NULL)
+		evbuffer_add_printf(
+		    body, "id: %" JSON_INTEGER_FORMAT "\ndata: %s\n\n", number_of(event), text);
+	free(text);
+}
+
+/* What came after the last that it was told.  is_other: by another fmd, which counts anew. */
+static void
+tell(struct stream *one, const json_t *events, bool is_other)
+{
+	size_t n = json_array_size(events);
+	json_int_t newest = n > 0 ? number_of(json_array_get(events, n - 1)) : 0;
+	json_int_t oldest = n > 0 ? number_of(json_array_get(events, 0)) : 0;
+	struct evbuffer *body = evbuffer_new();
+
+	if (body == NULL)
+		return;
+	if (one->at < 0)
+		one->at = newest;
+	if (is_other || one->at > newest) {
+		add_gap(body, one->at, oldest);
+		one->at = 0;
+	} else if (n > 0 && oldest > one->at + 1) {
+		add_gap(body, one->at, oldest);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (number_of(json_array_get(events, i)) > one->at)
+			add_event(body, json_array_get(events, i));
+	one->at = newest;
+	if (evbuffer_get_length(body) > 0)
+		send_some(one, body);
+	evbuffer_free(body);
+}
+
+/* --------------------------------------------------------------------- all of them */
+
+/* The event that was the last is asked for again, so that it is seen whether it is the same. */
+static bool
+is_other_fmd(const struct streams *s, const json_t *events)
+{
+	for (size_t i = 0; s->last > 0 && i < json_array_size(events); i++) {
+		const json_t *one = json_array_get(events, i);
+		const char *time = json_string_value(json_object_get(one, "time"));
+
+		if (number_of(one) == s->last)
+			return time == NULL || s->last_time == NULL ||
+			    strcmp(time, s->last_time) != 0;
+	}
+	return false;
+}
+
+static void
+remember_last(struct streams *s, const json_t *events)
+{
+	size_t n = json_array_size(events);
+	const json_t *newest = n > 0 ? json_array_get(events, n - 1) : NULL;
+	const char *time = json_string_value(json_object_get(newest, "time"));
+
+	free(s->last_time);
+	s->last = n > 0 ? number_of(newest) : -1;
+	s->last_time = time != NULL ? strdup(time) : NULL;
+}
+
+static void
+on_events(void *arg, json_t *events, const struct fm_error *err)
+{
+	struct streams *s = arg;
+	bool is_other;
+
+	s->asks = false;
+	if (!json_is_array(events))
+		return; /* fmd does not answer now */
+	is_other = is_other_fmd(s, events);
+	for (unsigned i = 0; i < STREAMS_MAX; i++)
+		if (s->stream[i].req != NULL)
+			tell(&s->stream[i], events, is_other && s->stream[i].at >= 0);
+	remember_last(s, events);
+}
+
+/* From the one on that who is furthest behind was told last. */
+static json_t *
+args_of(const struct streams *s)
+{
+	json_int_t after = -1;
+
+	for (unsigned i = 0; i < STREAMS_MAX; i++)
+		if (s->stream[i].req != NULL && s->stream[i].at >= 0 &&
+		    (after < 0 || s->stream[i].at < after))
+			after = s->stream[i].at;
+	return after < 1 ? NULL : json_pack("{s:I}", "after", after - 1);
+}
+
+static void
+on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	static const struct timeval second = { .tv_sec = 1 };
+	struct streams *s = arg;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < STREAMS_MAX; i++) {
+		struct stream *one = &s->stream[i];
+		struct evbuffer *body;
+
+		if (one->req == NULL)
+			continue;
+		n++;
+		if (++one->silent_s < STREAM_SILENT_S || (body = evbuffer_new()) == NULL)
+			continue;
+		evbuffer_add(body, ":\n\n", 3);
+		send_some(one, body);
+		evbuffer_free(body);
+	}
+	if (n == 0) {
+		s->last = -1;
+		return;
+	}
+	event_add(s->tick, &second);
+	if (s->asks)
+		return;
+	s->asks = true;
+	questions_ask(s->fmd, "events", args_of(s), 5000, on_events, s);
+}
+
+/* -1: it has none; -2: that is no number. */
+static json_int_t
+last_event_of(struct evhttp_request *req)
+{
+	const char *id = evhttp_find_header(evhttp_request_get_input_headers(req), "Last-Event-ID");
+	uint64_t n;
+
+	if (id == NULL)
+		return -1;
+	return number_parse(id, &n) && n <= INT64_MAX ? (json_int_t)n : -2;
+}
+
+static void
+open_stream(struct stream *one, struct evhttp_request *req)
+{
+	static const struct timeval patience = { .tv_sec = WRITE_S };
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(req);
+	struct evbuffer *body = evbuffer_new();
+
+	evhttp_add_header(headers, "Content-Type", "text/event-stream");
+	evhttp_add_header(headers, "Cache-Control", "no-store");
+	evhttp_connection_set_closecb(evhttp_request_get_connection(req), on_close, one);
+	evhttp_send_reply_start(req, HTTP_OK, "OK");
+	if (body != NULL) {
+		evbuffer_add(body, ": events of fmd\n\n", 17);
+		evhttp_send_reply_chunk(req, body);
+		evbuffer_free(body);
+	}
+	/* its end is seen only where it is read from */
+	bufferevent_setwatermark(io_of(one), EV_READ, 0, INPUT_MOST);
+	bufferevent_set_timeouts(io_of(one), NULL, &patience);
+	bufferevent_enable(io_of(one), EV_READ);
+}
+
+void
+streams_add(struct streams *s, struct evhttp_request *req)
+{
+	static const struct timeval now = { 0 };
+	json_int_t last = last_event_of(req);
+	struct stream *one = NULL;
+
+	for (unsigned i = 0; i < STREAMS_MAX; i++)
+		if (s->stream[i].req == NULL)
+			one = &s->stream[i];
+	if (evhttp_request_get_command(req) != EVHTTP_REQ_GET) {
+		reply_refuse(req, HTTP_BADMETHOD, "a stream is read by GET");
+	} else if (last == -2) {
+		reply_refuse(req, HTTP_BADREQUEST, "Last-Event-ID is the number of an event");
+	} else if (one == NULL) {
+		reply_refuse(
+		    req, HTTP_SERVUNAVAIL, "%d listen already, which is all that may", STREAMS_MAX);
+	} else {
+		*one = (struct stream){ .req = req, .all = s, .at = last };
+		visitors_stream(s->visitors, req);
+		open_stream(one, req);
+		if (!event_pending(s->tick, EV_TIMEOUT, NULL))
+			event_add(s->tick, &now);
+	}
+}
+
+struct streams *
+streams_new(struct event_base *base, struct questions *fmd, struct visitors *visitors)
+{
+	struct streams *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->fmd = fmd;
+	s->visitors = visitors;
+	s->last = -1;
+	s->tick = evtimer_new(base, on_tick, s);
+	if (s->tick != NULL)
+		return s;
+	free(s);
+	return NULL;
+}
+
+void
+streams_free(struct streams *s)
+{
+	if (s == NULL)
+		return;
+	for (unsigned i = 0; i < STREAMS_MAX; i++)
+		if (s->stream[i].req != NULL)
+			hang_up(&s->stream[i]);
+	event_free(s->tick);
+	free(s->last_time);
+	free(s);
+}
