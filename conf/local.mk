@@ -23,7 +23,7 @@ dist_examples_DATA = conf/examples/adaptive.conf conf/examples/fat-tree.conf con
 	conf/examples/regions-dragonfly.conf conf/examples/regions-leftover.conf conf/examples/regions-pods-torus.conf \
 	conf/examples/regions-storage.conf conf/examples/regions-tree-torus.conf conf/examples/regions-trees-by-gateways.conf \
 	conf/examples/regions-two-trees.conf conf/examples/standby.conf conf/examples/stunnel-copy.cfg \
-	conf/fmd-redis.conf conf/redis-fmd-users.conf conf/redis-fmd.conf plugins/engines/template/template.c
+	conf/fmd-alerts.yml conf/fmd-grafana.json conf/fmd-redis.conf conf/redis-fmd-users.conf conf/redis-fmd.conf plugins/engines/template/template.c
 
 conf/fmd.service: conf/fmd.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd.service.in >$@.new && mv $@.new $@
@@ -33,7 +33,12 @@ conf/fmd-copy.service: conf/fmd-copy.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sysconfdir[@]|$(sysconfdir)|g' $(srcdir)/conf/fmd-copy.service.in >$@.new && mv $@.new $@
 conf/fmd-perf.service: conf/fmd-perf.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd-perf.service.in >$@.new && mv $@.new $@
+conf/fmd-web.service: conf/fmd-web.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd-web.service.in >$@.new && mv $@.new $@
 nodist_systemdsystemunit_DATA = conf/fmd.service conf/fmd-agent.service conf/fmd-copy.service conf/fmd-perf.service
+if HAVE_EVHTTP
+nodist_systemdsystemunit_DATA += conf/fmd-web.service
+endif
 dist_systemdsystemunit_DATA = conf/redis-fmd@.service
 # Its user, and the devices of that.  Below a prefix of its own they lie beside the unit.
 sysusersdir = $(systemdsystemunitdir)/../../sysusers.d
@@ -45,8 +50,8 @@ install-data-local:
 uninstall-local:
 	rm -f $(DESTDIR)$(sysusersdir)/fmd.conf
 
-EXTRA_DIST += conf/fmd.service.in conf/fmd-agent.service.in conf/fmd-copy.service.in conf/fmd-perf.service.in conf/fmd.sysusers
-CLEANFILES += conf/fmd.conf conf/fmd.service conf/fmd-agent.service conf/fmd-copy.service conf/fmd-perf.service
+EXTRA_DIST += conf/fmd.service.in conf/fmd-agent.service.in conf/fmd-copy.service.in conf/fmd-perf.service.in conf/fmd-web.service.in conf/fmd.sysusers
+CLEANFILES += conf/fmd.conf conf/fmd.service conf/fmd-agent.service conf/fmd-copy.service conf/fmd-perf.service conf/fmd-web.service
 
 sbin_SCRIPTS += fmd-copy-setup
 fmd-copy-setup: conf/fmd-copy-setup.in Makefile

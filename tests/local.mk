@@ -621,6 +621,7 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/fmctl_answers.py \
 	tests/integration/fabric_equal.py \
 	tests/integration/garble.py \
+	tests/integration/alerts.yml \
 	tests/integration/lib.bash \
 	tests/integration/sa_differences.py \
 	tests/integration/opensm_conf.bash \

@@ -34,6 +34,17 @@ if [ -x "$bin/fmd-perf" ] && command -v systemd-analyze >/dev/null 2>&1; then
 	echo "ok: the unit of fmd-perf"
 fi
 
+if [ -x "$bin/fmd-web" ]; then
+	sed "s#^\(ExecStart=\).*/fmd-web#\1$bin/fmd-web#" "$bin/conf/fmd-web.service" >fmd-web.service
+	grep -q "^ExecStart=$bin/fmd-web" fmd-web.service && grep -q "^SupplementaryGroups=$user$" fmd-web.service ||
+		fail "the unit does not start fmd-web: $(cat fmd-web.service)"
+	if command -v systemd-analyze >/dev/null 2>&1; then
+		systemd-analyze verify --man=no --recursive-errors=no "$tmp/fmd-web.service" >unit 2>&1 || fail "the unit: $(cat unit)"
+		[ ! -s unit ] || fail "the unit: $(cat unit)"
+		echo "ok: the unit of fmd-web"
+	fi
+fi
+
 # ---- a daemon; one host's name is Latin-1, another's turns letters around and commands a terminal, a switch's UTF-8
 "$bin/fmroute" gen pgft 2 4,4 1,2 1,1 >plain.net
 LC_ALL=C sed "s/\"host-1-1\"/\"$(printf 'h\344st')\"/g; s/\"host-1-2\"/\"$(printf 'h\302\233\342\200\256x')\"/g; s/\"spine-1\"/\"$(printf 'sp\303\244n')\"/g" plain.net >net
