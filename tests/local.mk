@@ -592,6 +592,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_events.sh \
 	tests/integration/fmsim_names.sh \
 	tests/integration/fmsim_perf.sh \
+	tests/integration/fmsim_web.sh \
 	tests/integration/fmsim_tools.sh \
 	tests/integration/curious_engines.sh \
 	tests/integration/hostile_engines.sh \
@@ -622,6 +623,7 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/fabric_equal.py \
 	tests/integration/garble.py \
 	tests/integration/alerts.yml \
+	tests/integration/web_visitors.py \
 	tests/integration/lib.bash \
 	tests/integration/sa_differences.py \
 	tests/integration/opensm_conf.bash \

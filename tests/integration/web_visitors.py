@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What strangers may send to fmd-web, each answered by a sentence or hung up on; and listeners.
+
+web_visitors.py SOCKET requests    half requests, bodies, long headers, methods
+web_visitors.py SOCKET slow        one that never ends its request is hung up on
+web_visitors.py SOCKET listen N    events from N on, a line each, till it is ended
+web_visitors.py SOCKET crowd       more listeners than may be
+web_visitors.py SOCKET flood N     N requests, as fast as they are answered
+"""
+import json
+import socket
+import sys
+
+PATH = sys.argv[1]
+HALVES = 1000
+
+
+def dial():
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(PATH)  # waits for a place in the row of those that are not let in yet
+    s.settimeout(60)
+    return s
+
+
+def read_all(s):
+    data = b""
+    try:
+        while part := s.recv(65536):
+            data += part
+    except ConnectionResetError:
+        pass
+    return data
+
+
+def ask(text):
+    """All that comes back for these bytes."""
+    s = dial()
+    s.sendall(text)
+    answer = read_all(s)
+    s.close()
+    return answer
+
+
+def code(answer):
+    words = answer.split(b" ", 2)
+    return int(words[1]) if len(words) > 2 and words[0].startswith(b"HTTP/1.") else 0
+
+
+def get(path, more=b"", method=b"GET"):
+    return ask(method + b" " + path + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + more + b"\r\n")
+
+
+def expect(what, answer, *codes):
+    if code(answer) not in codes:
+        sys.exit(f"{what}: {answer[:300]!r}, expected {codes}")
+
+
+def requests():
+    expect("GET", get(b"/metrics"), 200)
+    head = get(b"/metrics", method=b"HEAD")
+    expect("HEAD", head, 200)
+    if head.partition(b"\r\n\r\n")[2]:
+        sys.exit("HEAD has a body")
+    for method in b"POST", b"PUT", b"DELETE", b"OPTIONS", b"TRACE", b"PATCH":
+        answer = get(b"/api/v1/status", method=method)
+        expect(method, answer, 405)
+        if b"Allow: GET, HEAD" not in answer or b"nothing can be changed here" not in answer:
+            sys.exit(f"{method}: {answer!r}")
+    expect("a method that is none", get(b"/", method=b"STEAL"), 400, 405, 501)
+    expect("a body", get(b"/metrics", b"Content-Length: 5\r\n\r\nhello"[:-2]), 400, 413)
+    expect("a body that is said to be huge", get(b"/metrics", b"Content-Length: 99999999999\r\n"), 400, 413)
+    expect("chunks", get(b"/metrics", b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n"), 200, 400, 413)
+    expect("POST of a body", get(b"/api/v1/reload", b"Content-Length: 2\r\n\r\n{}"[:-2], method=b"POST"), 400, 405, 413)
+    expect("a long header", get(b"/metrics", b"X: " + b"a" * 20000 + b"\r\n"), 400, 413)
+    expect("many headers", get(b"/metrics", b"X: a\r\n" * 4000), 400, 413)
+    expect("a long address", get(b"/" + b"a" * 20000), 400, 413, 414)
+    expect("nonsense", ask(b"\0\1\2\3\r\n\r\n"), 400)
+    expect("another path", get(b"/../../etc/passwd"), 404)
+    for path, wanted in ((b"/api/v1/status?x=1", 400), (b"/api/v1/nodes?name=%ff", 400), (b"/metrics/ports?set=few", 400),
+                         (b"/metrics/ports?group=nobody", 404), (b"/metrics/ports?names=mine", 400), (b"/metrics/ports?a=b", 400),
+                         (b"/api/v1/" + b"x" * 100, 404), (b"/api/v1/", 404), (b"/api/v1/counters?node=*", 400)):
+        answer = get(path)
+        expect(path, answer, wanted)
+        if not json.loads(answer.partition(b"\r\n\r\n")[2])["error"]:
+            sys.exit(f"{path}: no sentence")
+    halves = []
+    for i in range(HALVES):
+        halves.append(dial())
+        halves[-1].sendall(b"GET /metrics HTTP/1.1\r\nX-Half: ")
+    expect("a whole request behind 1,000 half ones", get(b"/metrics"), 200)
+    print("requests:", HALVES, "half ones")
+
+
+def slow():
+    """A byte now and then does not prolong it."""
+    s = dial()
+    s.settimeout(1)
+    s.sendall(b"GET / HTTP/1.1\r\nX: ")
+    for n in range(60):
+        try:
+            s.sendall(b"a")
+            if not s.recv(1):
+                break
+        except TimeoutError:
+            continue
+        except OSError:
+            break
+    else:
+        sys.exit("it is still there after a minute")
+    print("slow: hung up")
+
+
+def listen(last):
+    s = dial()
+    s.settimeout(None)
+    since = f"Last-Event-ID: {last}\r\n" if last != "-" else ""
+    s.sendall(f"GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\n{since}\r\n".encode())
+    for line in s.makefile(encoding="utf-8", newline="\n"):
+        print(line.rstrip("\r\n"), flush=True)
+
+
+def crowd():
+    listeners = []
+    for n in range(17):
+        s = dial()
+        s.sendall(b"GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        first = s.recv(12)
+        if first != (b"HTTP/1.1 200" if n < 16 else b"HTTP/1.1 503"):
+            sys.exit(f"listener {n}: {first!r}")
+        listeners.append(s)
+    listeners[0].close()
+    for _ in range(600):
+        if code(get(b"/")) != 200:
+            sys.exit("the front page")
+        s = dial()
+        s.sendall(b"GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        if s.recv(12) == b"HTTP/1.1 200":
+            print("crowd: 16 listen")
+            return
+    sys.exit("the place of one that has gone is not free")
+
+
+def flood(n):
+    codes = {}
+    for i in range(n):
+        c = code(get((b"/metrics", b"/metrics/ports?set=all", b"/api/v1/status", b"/api/v1/links")[i % 4]))
+        codes[c] = codes.get(c, 0) + 1
+    if codes.keys() - {200, 429, 503} or not codes.get(200):
+        sys.exit(f"flood: {codes}")
+    print("flood:", codes)
+
+
+def main():
+    task = sys.argv[2]
+    if task == "listen":
+        listen(sys.argv[3])
+    elif task == "flood":
+        flood(int(sys.argv[3]))
+    else:
+        {"requests": requests, "slow": slow, "crowd": crowd}[task]()
+
+
+main()
