@@ -22,6 +22,8 @@ static struct {
 	pthread_mutex_t lock;
 	fm_log_sink sink;
 	void *sink_arg;
+	fm_log_watch watch;
+	void *watch_arg;
 	_Atomic enum fm_log_level level;
 	atomic_bool by_subsystem; /* debug lines: of those named in debug only */
 	/* under the lock */
@@ -42,6 +44,13 @@ fm_log_set_sink(fm_log_sink sink, void *arg)
 {
 	log_state.sink = sink;
 	log_state.sink_arg = arg;
+}
+
+void
+fm_log_set_watch(fm_log_watch watch, void *arg)
+{
+	log_state.watch = watch;
+	log_state.watch_arg = arg;
 }
 
 void
@@ -180,21 +189,59 @@ to_file(enum fm_log_level level, const char *subsystem, const char *line)
 		begin_anew();
 }
 
-void
-fm_vlog(enum fm_log_level level, const char *subsystem, const char *fmt, va_list ap)
+static bool
+is_watched(enum fm_log_level level, unsigned kind)
 {
-	char line[1400];
+	return log_state.watch != NULL && kind != FM_LOG_UNWATCHED &&
+	    (kind != 0 || level <= FM_LOG_WARN);
+}
 
-	if (!fm_log_wants(level, subsystem))
-		return;
-	vsnprintf(line, sizeof(line), fmt, ap);
-	fm_printable(line); /* words of files and of the wire, and a letter that was cut */
+static void
+write_line(enum fm_log_level level, const char *subsystem, const char *line)
+{
 	pthread_mutex_lock(&log_state.lock);
 	if (log_state.sink != NULL)
 		log_state.sink(log_state.sink_arg, level, subsystem, line);
 	else
 		to_file(level, subsystem, line);
 	pthread_mutex_unlock(&log_state.lock);
+}
+
+void
+fm_vlog_as(const struct fm_log_as *as, enum fm_log_level level, const char *subsystem,
+    const char *fmt, va_list ap)
+{
+	bool watched = is_watched(level, as->kind);
+	bool shown = !as->unlogged && fm_log_wants(level, subsystem);
+	char line[1400];
+
+	if (!watched && !shown)
+		return;
+	vsnprintf(line, sizeof(line), fmt, ap);
+	fm_printable(line); /* words of files and of the wire, and a letter that was cut */
+	if (shown)
+		write_line(level, subsystem, line);
+	if (watched)
+		log_state.watch(log_state.watch_arg, level, subsystem, line, as->kind, as->more);
+}
+
+void
+fm_log_as(const struct fm_log_as *as, enum fm_log_level level, const char *subsystem,
+    const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fm_vlog_as(as, level, subsystem, fmt, ap);
+	va_end(ap);
+}
+
+void
+fm_vlog(enum fm_log_level level, const char *subsystem, const char *fmt, va_list ap)
+{
+	static const struct fm_log_as plain = { 0 };
+
+	fm_vlog_as(&plain, level, subsystem, fmt, ap);
 }
 
 void
@@ -225,15 +272,17 @@ void
 fm_log_rl(
     struct fm_log_bucket *b, enum fm_log_level level, const char *subsystem, const char *fmt, ...)
 {
+	const struct fm_log_as as = { .kind = b->kind };
 	va_list ap;
 
-	if (!fm_log_wants(level, subsystem) || !take_token(b))
+	if ((!fm_log_wants(level, subsystem) && !is_watched(level, b->kind)) || !take_token(b))
 		return;
 	if (b->dropped > 0) {
-		fm_log(level, subsystem, "%u lines like the next were left out", b->dropped);
+		fm_log_as(
+		    &as, level, subsystem, "%u lines like the next were left out", b->dropped);
 		b->dropped = 0;
 	}
 	va_start(ap, fmt);
-	fm_vlog(level, subsystem, fmt, ap);
+	fm_vlog_as(&as, level, subsystem, fmt, ap);
 	va_end(ap);
 }
