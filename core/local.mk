@@ -3,6 +3,7 @@
 # in production.  The rooms stand in their order: one includes only what stands before it.
 CORE_SOURCES =
 include core/text/local.mk
+include core/events/local.mk
 include core/redis/local.mk
 include core/graph/local.mk
 include core/cdg/local.mk

@@ -140,7 +140,8 @@ say_up(struct publisher *p)
 
 	if (p->untold[0] == '\0')
 		return;
-	events_add(d->events, FM_LOG_NOTICE, "sweep", json_incref(d->summary), "%s", p->untold);
+	events_add(
+	    EVENT_SUBNET_UP, FM_LOG_NOTICE, "sweep", json_incref(d->summary), "%s", p->untold);
 	p->untold[0] = '\0';
 	service_tell_outcome(d->sweeper);
 }
@@ -148,8 +149,8 @@ say_up(struct publisher *p)
 static void
 say_lost(struct daemon *d, const struct fm_error *err)
 {
-	events_add(
-	    d->events, FM_LOG_ERR, "sa", NULL, "the SA answers from what was before: %s", err->msg);
+	events_add(EVENT_SA_BEHIND, FM_LOG_ERR, "sa", NULL,
+	    "the SA answers from what was before: %s", err->msg);
 	say_up(d->publisher);
 }
 

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/audit/audit.h"
 #include "core/ctl/ctl.h"
-#include "core/ctl/events.h"
 #include "core/daemon/daemon.h"
 #include "core/daemon/early.h"
 #include "core/daemon/fabric_json.h"
@@ -29,7 +29,6 @@
 #include "core/text/number.h"
 #include "lib/log.h"
 
-#define EVENTS_SHOWN 100
 #define HOSTS_SHOWN 100
 
 static int
@@ -290,6 +289,8 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	if (status != NULL) {
 		daemon_add_flood(d, status);
 		add_totals(d, status);
+		events_step(d->events);
+		json_object_set_new(status, "events", events_counts_json(d->events));
 	}
 	return hand_out(status, result, err);
 }
@@ -564,15 +565,13 @@ static int
 run_events(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	const struct daemon *d = arg;
-	const json_t *given = json_object_get(args, "after"), *last = json_object_get(args, "last");
-	json_int_t after = json_integer_value(given), n = json_integer_value(last);
+	struct events_query q;
+	int rc = events_read_query(args, (int64_t)time(NULL) * 1000, &q, err);
 
-	if (given != NULL && (!json_is_integer(given) || after < 0))
-		return fm_fail(err, FM_E_CONFIG, "after= is the number of an event, 0 or more");
-	if (last != NULL && n < 1)
-		return fm_fail(err, FM_E_CONFIG, "last= is how many events, 1 or more");
-	return hand_out(
-	    events_json(d->events, (uint64_t)after, n > 0 ? (size_t)n : EVENTS_SHOWN), result, err);
+	if (rc != 0)
+		return rc;
+	events_step(d->events);
+	return events_json(d->events, &q, result, err);
 }
 
 /* The number of the sweep that does what is asked for now: the one that runs began without. */
@@ -853,7 +852,7 @@ begin_handover(struct daemon *d, const char *word, struct fm_error *err)
 	if (sweeper_hand_over(d->sweeper, to, err) != 0)
 		return (int)err->kind;
 	to = &sweeper_order(d->sweeper)->to;
-	events_add(d->events, FM_LOG_NOTICE, "ha", NULL,
+	d->handover_event = events_add(EVENT_HANDOVER, FM_LOG_NOTICE, "ha", NULL,
 	    "fmctl handover: the subnet is handed over to %s, LID %u, priority %u",
 	    node_of(d, to)->name, to->lid, to->info.priority);
 	d->order_is_open = true;
@@ -887,7 +886,8 @@ daemon_follow_handover(struct daemon *d)
 	if (!d->order_is_open || (o->state != ORDER_DONE && o->state != ORDER_FAILED))
 		return;
 	d->order_is_open = false;
-	events_add(d->events, o->state == ORDER_DONE ? FM_LOG_NOTICE : FM_LOG_WARN, "ha", NULL,
+	event_tell(&(struct telling){ .kind = EVENT_HANDOVER, .ends = d->handover_event },
+	    o->state == ORDER_DONE ? FM_LOG_NOTICE : FM_LOG_WARN, "ha",
 	    "fmctl handover to %s %s: %s", node_of(d, &o->to)->name,
 	    o->state == ORDER_DONE ? "is done" : "has failed", o->says);
 }
@@ -922,8 +922,10 @@ static const struct ctl_command commands[] = {
 	{ "report",
 	    "for fmd-perf: how cables are; list: what the answer before had, interval_s, cables",
 	    run_report, "list interval_s cables", false },
-	{ "events", "what happened lately; after=N: behind that one; last=N: so many", run_events,
-	    "after last", true },
+	{ "events",
+	    "what happened lately; after=N: behind that one; since=TIME, 2h or N; kind=K,...; "
+	    "last=N: so many; max=N: the oldest so many",
+	    run_events, "after since kind last max", true },
 	{ "progress",
 	    "which sweep runs, which ended last and how, what is unfinished; generation: that of "
 	    "fabric, too",

@@ -9,6 +9,8 @@
  */
 #include "core/daemon/daemon.h"
 
+#include "config.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -171,6 +173,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 		follow_link(d);
 		if (d->sa != NULL)
 			sa_server_step(d->sa);
+		events_step(d->events);
 		if (d->once_done && txn_outstanding(d->txn) == 0) {
 			stop(d);
 			return;
@@ -194,7 +197,7 @@ on_mad(void *arg, const struct mad *m)
 		sweeper_on_mad(d->sweeper, m);
 }
 
-/* On the routing thread: the loop has something to take. */
+/* On any thread: the loop has something to take. */
 static void
 wake_loop(void *arg)
 {
@@ -237,7 +240,7 @@ on_stop_signal(evutil_socket_t fd, short what, void *arg)
 {
 	struct daemon *d = arg;
 
-	log_notice("daemon", "stopped by signal %d", (int)fd);
+	events_add(EVENT_STOPPED, FM_LOG_NOTICE, "daemon", NULL, "stopped by signal %d", (int)fd);
 	service_tell("STOPPING=1");
 	d->exit_code = d->cli->once && !d->once_done ? FMD_EXIT_SYSTEM : FMD_EXIT_OK;
 	stop(d);
@@ -405,6 +408,19 @@ open_store(struct daemon *d, struct fm_error *err)
 	return import_lids(d, err);
 }
 
+/* The store's lock says that nobody else writes there. */
+static void
+keep_events(struct daemon *d)
+{
+	char path[4096 + 16];
+
+	snprintf(path, sizeof(path), "%s/events.jsonl", d->conf->daemon.state_dir);
+	if (!d->cli->dry_run)
+		events_open(d->events, path, EVENTS_FILE_BYTES);
+	event_tell(&(struct telling){ .kind = EVENT_STARTED, .unlogged = true }, FM_LOG_NOTICE,
+	    "daemon", "fmd " PACKAGE_VERSION " has started");
+}
+
 /* Transactions by the transport, and the SA. */
 static int
 open_fabric(struct daemon *d, struct fm_error *err)
@@ -570,13 +586,13 @@ end_what_is_open(struct daemon *d)
 	struct fm_error err;
 
 	if (daemon_reload_outcome(d, daemon_reload_number(d), NULL, &err) == RELOAD_TRIED) {
-		events_add(d->events, FM_LOG_WARN, "daemon", NULL,
+		events_add(EVENT_CONF_REFUSED, FM_LOG_WARN, "daemon", NULL,
 		    "the new configuration is not taken, as our port has changed: reload again");
 		service_tell("READY=1");
 	}
 	if (d->order_is_open)
-		events_add(d->events, FM_LOG_WARN, "ha", NULL,
-		    "fmctl handover has failed: our port has lost its link");
+		event_tell(&(struct telling){ .kind = EVENT_HANDOVER, .ends = d->handover_event },
+		    FM_LOG_WARN, "ha", "fmctl handover has failed: our port has lost its link");
 	d->order_is_open = false;
 	daemon_forget_seen(d);
 	d->n_sweeps = sweeper_report(d->sweeper)->number;
@@ -608,8 +624,8 @@ go_on_by(struct daemon *d, unsigned i)
 		fail(d, &err);
 		return;
 	}
-	events_add(d->events, FM_LOG_WARN, "ha", NULL, "%s has no link: fmd goes on by %s", was,
-	    local_ports_name(&d->ports, i));
+	events_add(EVENT_OTHER_PORT, FM_LOG_WARN, "ha", NULL, "%s has no link: fmd goes on by %s",
+	    was, local_ports_name(&d->ports, i));
 }
 
 /* Has it a LID of ours?  A store that has never seen a subnet knows nobody, and all may be ours. */
@@ -677,14 +693,16 @@ daemon_init(struct daemon *d, const struct cli *cli, const struct transport_kind
 	d->routed_fd = -1;
 	d->cli = cli;
 	d->transports = transports;
+	d->events = events_new(wake_loop, d);
+	if (d->events == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for events");
 	rc = daemon_read_conf(d, 0, NULL, &d->conf, err);
 	if (rc != 0)
 		return rc;
 	d->begun = conf_get(d->conf);
 	d->base = event_base_new();
-	d->events = events_new();
 	d->findings = findings_new();
-	if (d->base == NULL || d->events == NULL || d->findings == NULL)
+	if (d->base == NULL || d->findings == NULL)
 		return fm_fail(err, FM_E_SYSTEM, "libevent does not start");
 	daemon_apply_conf(d);
 	if (daemon_open_files(d->conf, err) != 0) /* a fabric without an SM would be worse */
@@ -692,8 +710,10 @@ daemon_init(struct daemon *d, const struct cli *cli, const struct transport_kind
 	if (cli->dump_dir != NULL && (rc = dump_open(cli->dump_dir, err)) != 0)
 		return rc;
 	/* the store first: a child reads it, and is forked before there are threads */
-	if ((rc = open_store(d, err)) != 0 || (rc = open_events(d, err)) != 0 ||
-	    (rc = open_first_port(d, err)) != 0)
+	if ((rc = open_store(d, err)) != 0)
+		return rc;
+	keep_events(d);
+	if ((rc = open_events(d, err)) != 0 || (rc = open_first_port(d, err)) != 0)
 		return rc;
 	return is_one_shot(d) ? 0 : daemon_open_control(d, err);
 }
@@ -724,6 +744,7 @@ leave_behind(struct daemon *d)
 	if (d->transport != NULL)
 		d->transport->ops->close(d->transport);
 	store_close(d->store);
+	events_step(d->events);
 	(void)fm_standard_flush(&err);
 	_exit((int)d->exit_code);
 }

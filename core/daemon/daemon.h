@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "core/conf/cli.h"
-#include "core/ctl/events.h"
+#include "core/events/events.h"
 #include "core/inventory/isolated.h"
 #include "core/mad/local_ports.h"
 #include "core/program/program.h"
@@ -71,8 +71,9 @@ struct daemon {
 	} ended; /* the last sweep that was not broken off for the next */
 	uint64_t n_ended[SWEEP_FAILED + 1]; /* sweeps since the start, by enum sweep_outcome */
 	enum fmd_exit exit_code;
-	bool order_is_open; /* fmctl handover: how it ends has not been told */
-	bool once_done;	    /* --once, --dry-run: the one sweep has ended */
+	bool order_is_open;	 /* fmctl handover: how it ends has not been told */
+	uint64_t handover_event; /* which event told that it began */
+	bool once_done;		 /* --once, --dry-run: the one sweep has ended */
 	struct {
 		struct foretelling *trial; /* NULL: none is under way */
 		bool is_due;		   /* something may be to be done */

@@ -150,7 +150,7 @@ serve_kept_view(struct daemon *d)
 	e->state = EARLY_SERVES;
 	e->n_ports = e->kept->n_ports;
 	e->n_gone = e->kept->n_gone;
-	events_add(d->events, FM_LOG_NOTICE, "sa", NULL,
+	events_add(EVENT_KEPT_ANSWERS, FM_LOG_NOTICE, "sa", NULL,
 	    "the SA answers from what was kept, unverified, until the first sweep has ended: %u "
 	    "ports",
 	    e->n_ports - e->n_gone);
@@ -237,7 +237,7 @@ early_end(struct daemon *d, enum sweep_outcome outcome)
 	}
 	if (!compare(d, outcome == SWEEP_UP, &changed))
 		return;
-	events_add(d->events, e->n_gone > 0 ? FM_LOG_WARN : FM_LOG_NOTICE, "sa", NULL,
+	events_add(EVENT_KEPT_COMPARED, e->n_gone > 0 ? FM_LOG_WARN : FM_LOG_NOTICE, "sa", NULL,
 	    "what was kept: of %u ports %u are not as they were; %" PRIu64
 	    " requests were answered from it, unverified",
 	    e->n_ports, e->n_gone, n_answered(d));

@@ -93,7 +93,7 @@ report_talker(
 	if (t == NULL)
 		return;
 	sweeper_name_lid(d->sweeper, t->lid, name, sizeof(name));
-	events_add(d->events, FM_LOG_WARN, subsystem, talker_json(d, t),
+	events_add(EVENT_BUSY_CLIENT, FM_LOG_WARN, subsystem, talker_json(d, t),
 	    "the busiest client is %s: %" PRIu32 " %s in the last minute, of %" PRIu32
 	    " in all; refused: %" PRIu32,
 	    name, t->n, what, seen->all.n, t->n_refused);

@@ -378,7 +378,8 @@ apply_wish(struct daemon *d, struct wish *w, const char *what, struct fm_error *
 	rc = take_set(d, w, reason, err);
 	if (rc != 0)
 		return rc;
-	events_add(d->events, FM_LOG_NOTICE, "daemon", NULL, "%s", reason);
+	events_add(w->restores ? EVENT_RESTORED : EVENT_ISOLATED, FM_LOG_NOTICE, "daemon", NULL,
+	    "%s", reason);
 	for (size_t i = 0; w->restores && i < w->named.items.n; i++)
 		findings_spare(
 		    d->findings, w->named.items.item[i].guid, w->named.items.item[i].port);
@@ -467,7 +468,7 @@ restore_flapping(struct daemon *d, const char *what, const struct isolated *name
 		    d->sweeper, named->items.item[i].guid, named->items.item[i].port);
 	if (yes) {
 		snprintf(reason, sizeof(reason), "fmctl restore %.70s", what);
-		events_add(d->events, FM_LOG_NOTICE, "daemon", NULL, "%s", reason);
+		events_add(EVENT_RESTORED, FM_LOG_NOTICE, "daemon", NULL, "%s", reason);
 		sweeper_request(d->sweeper, SWEEP_NAMED, reason);
 		daemon_wake(d);
 	}
@@ -584,8 +585,8 @@ say_refused(struct daemon *d, uint32_t i, const char *why)
 	char cable[320];
 
 	if (findings_refuse(d->findings, i, sweeper_plan(d->sweeper)->number, why))
-		events_add(d->events, FM_LOG_WARN, "health", NULL, "%s is bad and stays in use: %s",
-		    say_cable(d, f->end, cable), why);
+		events_add(EVENT_NOT_QUARANTINED, FM_LOG_WARN, "health", NULL,
+		    "%s is bad and stays in use: %s", say_cable(d, f->end, cable), why);
 }
 
 /* The quarantined cable that has become quiet is used again.  False: there is none. */
@@ -607,7 +608,7 @@ restore_quiet(struct daemon *d)
 		fm_fail(&err, FM_E_RESOURCE, "out of memory for isolated cables");
 	else if (isolated_remove(&w.to, item->guid, item->port) &&
 	    take_set(d, &w, "a quarantined cable is quiet again", &err) == 0)
-		events_add(d->events, FM_LOG_NOTICE, "health", NULL,
+		events_add(EVENT_QUARANTINE_ENDED, FM_LOG_NOTICE, "health", NULL,
 		    "quarantined no more: the cable at \"%s\" port %u has been quiet for two hours",
 		    name, port);
 	if (err.kind != 0)
@@ -712,7 +713,7 @@ say_quarantined(struct daemon *d, const struct quarantine_cables *all, uint32_t 
 		const struct isolated_item *item = isolated_at(&d->isolated, c->guid, c->port);
 		char cable[320];
 
-		events_add(d->events, FM_LOG_WARN, "health", NULL,
+		events_add(EVENT_QUARANTINED, FM_LOG_WARN, "health", NULL,
 		    "quarantined: %s, for %s; %u of at most %u are out; fmctl restore "
 		    "link:%s:%u takes it back",
 		    say_cable(d, f->end, cable), item->reason, isolated_n_quarantined(&d->isolated),

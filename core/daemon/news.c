@@ -106,10 +106,10 @@ facts_json(const struct seen *before, const struct seen *now, const struct news 
 			in, c, flapped != NULL ? &flapped->nodes[c->slot].ports[c->port] : NULL));
 	}
 	return json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:b, s:o}", "event",
-	    news_kind_name(item->kind), "switches", (json_int_t)item->n_switches, "hosts",
-	    (json_int_t)(item->n_nodes - item->n_switches), "n_cables", (json_int_t)item->n_cables,
-	    "nodes", nodes, "cables", cables, "since", time_json(item->since_s), "at_least",
-	    (int)item->at_least, "by", json_text(by));
+	    event_kind_name(news_event_kind(item->kind)), "switches", (json_int_t)item->n_switches,
+	    "hosts", (json_int_t)(item->n_nodes - item->n_switches), "n_cables",
+	    (json_int_t)item->n_cables, "nodes", nodes, "cables", cables, "since",
+	    time_json(item->since_s), "at_least", (int)item->at_least, "by", json_text(by));
 }
 
 /* By which trap or sweep it was found. */
@@ -138,11 +138,12 @@ report_news(struct daemon *d, const struct seen *now, const struct news *news,
 
 		if (last && facts != NULL)
 			json_object_set(facts, "sweep", d->summary);
-		events_add(d->events, item->worse ? FM_LOG_WARN : FM_LOG_NOTICE, "fabric", facts,
-		    "%s; %s%s%s", item->text, by, last ? "; " : "", last ? outcome : "");
+		events_add(news_event_kind(item->kind), item->worse ? FM_LOG_WARN : FM_LOG_NOTICE,
+		    "fabric", facts, "%s; %s%s%s", item->text, by, last ? "; " : "",
+		    last ? outcome : "");
 		if (i + 1 == news->items.n && outcome[0] != '\0' && !last)
-			events_add(d->events, FM_LOG_NOTICE, "sweep", json_incref(d->summary), "%s",
-			    outcome);
+			events_add(EVENT_SUBNET_UP, FM_LOG_NOTICE, "sweep", json_incref(d->summary),
+			    "%s", outcome);
 	}
 	return news->items.n;
 }

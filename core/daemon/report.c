@@ -108,7 +108,7 @@ say_up(struct daemon *d, const struct sweep_report *r)
 	snprintf(all, sizeof(all), "%s, %" PRIu64 " Gets, %" PRIu64 " Sets, %" PRIu64 " retries",
 	    line, r->gets, r->sets, r->retries);
 	if (!is_first || !daemon_says_up_later(d, all))
-		events_add(d->events,
+		events_add(EVENT_SUBNET_UP,
 		    is_first || r->scope == SWEEP_HEAVY ? FM_LOG_NOTICE : FM_LOG_INFO, "sweep",
 		    json_incref(d->summary), "%s", all);
 }
@@ -405,17 +405,17 @@ report_failure(struct daemon *d, const struct sweep_report *r)
 		daemon_forget_seen(d);
 		findings_begin(d->findings);
 		if (d->ha.state == WIRE_SM_NOT_ACTIVE) {
-			events_add(d->events, FM_LOG_NOTICE, "ha", NULL,
+			events_add(EVENT_SM_NOT_ACTIVE, FM_LOG_NOTICE, "ha", NULL,
 			    "not active (%s): nothing is written",
 			    d->conf->sm.inactive ? "sm_inactive = yes" : "told so by a master");
 			break;
 		}
-		events_add(d->events, d->cli->once ? FM_LOG_ERR : FM_LOG_NOTICE, "ha", NULL,
+		events_add(EVENT_STANDING_BY, d->cli->once ? FM_LOG_ERR : FM_LOG_NOTICE, "ha", NULL,
 		    "another SM is or will be master: %s; standing by", r->other);
 		break;
 	case SWEEP_NO_LINK:
 		if (d->ended.outcome != SWEEP_NO_LINK) /* said once */
-			events_add(d->events, d->cli->once ? FM_LOG_ERR : FM_LOG_WARN, "sweep",
+			events_add(EVENT_NO_LINK, d->cli->once ? FM_LOG_ERR : FM_LOG_WARN, "sweep",
 			    NULL, "our port has no link%s",
 			    d->cli->once ? ": is a cable plugged in?" : "; waiting for one");
 		break;
@@ -424,8 +424,8 @@ report_failure(struct daemon *d, const struct sweep_report *r)
 		if (r->failed_again)
 			log_debug("sweep", "sweep failed again: %s", r->error.msg);
 		else
-			events_add(
-			    d->events, FM_LOG_ERR, "sweep", NULL, "sweep failed: %s", r->error.msg);
+			events_add(EVENT_SWEEP_FAILED, FM_LOG_ERR, "sweep", NULL,
+			    "sweep failed: %s", r->error.msg);
 		break;
 	case SWEEP_RUNNING:
 	case SWEEP_UP:

@@ -104,7 +104,8 @@ daemon_take_conf(struct daemon *d, struct conf *fresh)
 	daemon_settings(d, &set);
 	sweeper_configure(d->sweeper, &set, &d->conf->routing.chain, &d->conf->regions.set);
 	sweeper_request(d->sweeper, SWEEP_HEAVY, "reload");
-	events_add(d->events, FM_LOG_NOTICE, "daemon", NULL, "the configuration has been reloaded");
+	events_add(EVENT_CONF_RELOADED, FM_LOG_NOTICE, "daemon", NULL,
+	    "the configuration has been reloaded");
 	daemon_wake(d);
 }
 
@@ -131,7 +132,7 @@ judge_moves(struct daemon *d, struct conf *fresh, enum reload_moves how, struct 
 		    "their connections: fmctl reload --yes moves them",
 		    (int)fresh->addresses.lmc, (int)fresh->addresses.switch_lmc, m.n, m.names,
 		    m.n > 3 ? ", ..." : "");
-	events_add(d->events, FM_LOG_WARN, "daemon", NULL,
+	events_add(EVENT_CONF_IN_PART, FM_LOG_WARN, "daemon", NULL,
 	    "the LIDs of %u ports, of %s%s, stay as they are, and so do lmc = %d and switch_lmc = "
 	    "%d: fmctl reload --yes moves them",
 	    m.n, m.names, m.n > 3 ? ", ..." : "", (int)c->addresses.lmc,
@@ -158,7 +159,7 @@ say_restart(struct daemon *d, const struct conf *fresh)
 	unsigned n = conf_needs_restart(d->begun, fresh, keys, sizeof(keys));
 
 	if (n > 0)
-		events_add(d->events, FM_LOG_WARN, "daemon", NULL,
+		events_add(EVENT_CONF_IN_PART, FM_LOG_WARN, "daemon", NULL,
 		    "%s: read when fmd starts: the change needs a restart", keys);
 }
 
@@ -260,7 +261,7 @@ static int
 refuse(struct daemon *d, const struct fm_error *why, struct fm_error *err)
 {
 	fm_fail(err, why->kind, "%.220s; the old configuration stays", why->msg);
-	events_add(d->events, FM_LOG_ERR, "daemon", NULL, "%s", err->msg);
+	events_add(EVENT_CONF_REFUSED, FM_LOG_ERR, "daemon", NULL, "%s", err->msg);
 	return (int)err->kind;
 }
 

@@ -7,24 +7,24 @@
 #include "core/inventory/news_internal.h"
 #include "lib/algo/ufind.h"
 
-const char *
-news_kind_name(enum news_kind kind)
+enum event_kind
+news_event_kind(enum news_kind kind)
 {
-	static const char *const names[N_NEWS_KINDS] = {
-		[NEWS_LOST_NODES] = "lost-nodes",
-		[NEWS_LOST_CABLES] = "lost-cables",
-		[NEWS_CAME_NODES] = "came-nodes",
-		[NEWS_CAME_CABLES] = "came-cables",
-		[NEWS_MOVED] = "moved",
-		[NEWS_BOUNCED] = "bounced",
-		[NEWS_FLAPPING] = "flapping",
-		[NEWS_STILL] = "still",
-		[NEWS_OTHER_RATE] = "other-rate",
-		[NEWS_SLOW] = "slow",
-		[NEWS_RENAMED] = "renamed",
+	static const enum event_kind kinds[N_NEWS_KINDS] = {
+		[NEWS_LOST_NODES] = EVENT_LOST_NODES,
+		[NEWS_LOST_CABLES] = EVENT_LOST_CABLES,
+		[NEWS_CAME_NODES] = EVENT_CAME_NODES,
+		[NEWS_CAME_CABLES] = EVENT_CAME_CABLES,
+		[NEWS_MOVED] = EVENT_MOVED,
+		[NEWS_BOUNCED] = EVENT_BOUNCED,
+		[NEWS_FLAPPING] = EVENT_FLAPPING,
+		[NEWS_STILL] = EVENT_STILL,
+		[NEWS_OTHER_RATE] = EVENT_OTHER_RATE,
+		[NEWS_SLOW] = EVENT_SLOW,
+		[NEWS_RENAMED] = EVENT_RENAMED,
 	};
 
-	return names[kind];
+	return kinds[kind];
 }
 
 struct teller {

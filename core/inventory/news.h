@@ -11,6 +11,7 @@
 #ifndef CORE_INVENTORY_NEWS_H
 #define CORE_INVENTORY_NEWS_H
 
+#include "core/events/kinds.h"
 #include "core/inventory/seen.h"
 
 #define NEWS_LINES 8
@@ -32,8 +33,7 @@ enum news_kind {
 	NEWS_RENAMED,
 	N_NEWS_KINDS
 };
-/* "lost-nodes"; for programs, so that it stays. */
-const char *news_kind_name(enum news_kind kind);
+enum event_kind news_event_kind(enum news_kind kind);
 
 struct news_cable {
 	uint32_t slot, far;

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "core/ctl/ctl.h"
-#include "core/ctl/events.h"
 #include "tests/folder.h"
 #include "tests/run.h"
 
@@ -579,57 +578,11 @@ START_TEST(arguments_that_nobody_takes)
 }
 END_TEST
 
-/* A node may have any name, and a sentence may be cut off within a letter. */
-START_TEST(events_that_are_no_utf8)
-{
-	struct events *e = events_new();
-	json_t *all;
-
-	events_add(e, FM_LOG_DEBUG, "test", NULL, "switch \"k\344se\" is gone");
-	events_add(e, FM_LOG_DEBUG, "test", NULL, "switch \"k\303\244se\" is gone");
-	all = events_json(e, 0, 0);
-	ck_assert_uint_eq(json_array_size(all), 2);
-	ck_assert_str_eq(json_string_value(json_object_get(json_array_get(all, 0), "text")),
-	    "switch \"k?se\" is gone");
-	ck_assert_str_eq(json_string_value(json_object_get(json_array_get(all, 1), "text")),
-	    "switch \"k\303\244se\" is gone");
-	json_decref(all);
-	events_free(e);
-}
-END_TEST
-
-START_TEST(ring_of_events)
-{
-	struct events *e = events_new();
-	json_t *all;
-
-	for (int i = 1; i <= EVENTS_MAX + 5; i++)
-		events_add(e, FM_LOG_DEBUG, "test", i == 1005 ? json_pack("{s:i}", "lid", 3) : NULL,
-		    "event %d", i);
-	all = events_json(e, 0, 0);
-	ck_assert_uint_eq(json_array_size(all), EVENTS_MAX);
-	ck_assert_str_eq(
-	    json_string_value(json_object_get(json_array_get(all, 0), "text")), "event 6");
-	json_decref(all);
-	all = events_json(e, 1000, 2);
-	ck_assert_uint_eq(json_array_size(all), 2);
-	ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(all, 0), "n")), 1004);
-	ck_assert_int_eq(json_integer_value(json_object_get(
-			     json_object_get(json_array_get(all, 1), "facts"), "lid")),
-	    3);
-	json_decref(all);
-	all = events_json(e, 5000, 0);
-	ck_assert_uint_eq(json_array_size(all), 0);
-	json_decref(all);
-	events_free(e);
-}
-END_TEST
-
 int
 main(void)
 {
 	Suite *s = suite_create("ctl");
-	TCase *socket = tcase_create("socket"), *ring = tcase_create("events");
+	TCase *socket = tcase_create("socket");
 	TCase *patient = tcase_create("patient"), *impatient = tcase_create("impatient");
 	TCase *members = tcase_create("group");
 
@@ -656,12 +609,9 @@ main(void)
 	tcase_add_test(socket, two_servers);
 	tcase_add_test(socket, nobody_there);
 	tcase_add_loop_test(socket, arguments_that_nobody_takes, 0, sizeof(given) / sizeof(*given));
-	tcase_add_test(ring, ring_of_events);
-	tcase_add_test(ring, events_that_are_no_utf8);
 	suite_add_tcase(s, socket);
 	suite_add_tcase(s, patient);
 	suite_add_tcase(s, impatient);
 	suite_add_tcase(s, members);
-	suite_add_tcase(s, ring);
 	return run_suite(s);
 }
