@@ -15,6 +15,7 @@
 #include "core/conf/cli.h"
 #include "core/ctl/ctl.h"
 #include "core/opensm/opensm.h"
+#include "core/text/json_text.h"
 #include "core/text/standard.h"
 #include "core/text/suggest.h"
 #include "tools/fmctl.h"
@@ -74,8 +75,12 @@ const struct verb fmctl_verbs[] = {
 	    "PLANNED is the number of routes that leave by the port. WAIT/S are ticks, which are\n"
 	    "of another length at each kind of device.\n",
 	    { "by" }, false, "all", NULL, fmctl_show_top, fmctl_judge_top },
-	{ "events", "[--last=N] [--follow]", "what happened lately",
+	{ "events", "[--last=N] [--since=WHEN] [--kind=KIND,...] [--follow]",
+	    "what happened lately",
 	    "  --last=N             the last N (100)\n"
+	    "  --since=WHEN         since then: 45s, 30m, 2h, 3d; 2026-11-29T18:00:00Z, without Z\n"
+	    "                       in local time; or the number of an event\n"
+	    "  --kind=KIND,...      of these kinds, as man fmd-events lists them\n"
 	    "  --follow             and those that come, till Ctrl-C\n"
 	    "  after=N              only those behind event number N\n",
 	    { NULL }, false, "follow", NULL, fmctl_show_events, NULL },
@@ -293,6 +298,8 @@ enum {
 	OPT_FILE,
 	OPT_AUTH_FILE,
 	OPT_LAST,
+	OPT_SINCE,
+	OPT_KIND,
 	OPT_FLAGS
 };
 static const struct option long_options[] = {
@@ -303,9 +310,11 @@ static const struct option long_options[] = {
 	{ "file", required_argument, NULL, OPT_FILE },
 	{ "auth-file", required_argument, NULL, OPT_AUTH_FILE },
 	{ "last", required_argument, NULL, OPT_LAST },
+	{ "since", required_argument, NULL, OPT_SINCE },
+	{ "kind", required_argument, NULL, OPT_KIND },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
-#define FIRST_FLAG 9 /* of single commands; all, wait and follow are ours, others the daemon's */
+#define FIRST_FLAG 11 /* of single commands; all, wait and follow are ours, others the daemon's */
 	{ "all", no_argument, NULL, OPT_FLAGS },
 	{ "trouble", no_argument, NULL, OPT_FLAGS + 1 },
 	{ "degraded", no_argument, NULL, OPT_FLAGS + 2 },
@@ -395,6 +404,11 @@ take_option(struct ask *a, int option, unsigned *given, const char *word, struct
 		return 0;
 	case OPT_LAST:
 		return take_last(a, optarg, err);
+	case OPT_SINCE:
+	case OPT_KIND:
+		a->filters = true;
+		return json_object_set_new(
+		    a->args, option == OPT_SINCE ? "since" : "kind", json_text(optarg));
 	case 'h':
 		a->help = true;
 		return 0;
@@ -464,7 +478,8 @@ check_values(const struct ask *a, struct fm_error *err)
 		const char *command, *option; /* of these commands */
 		bool is_given;
 	} of[] = { { "dist counters top", "file", a->file != NULL },
-		{ "dist", "auth-file", a->auth_file != NULL }, { "events", "last", a->last > 0 } };
+		{ "dist", "auth-file", a->auth_file != NULL }, { "events", "last", a->last > 0 },
+		{ "events", "since or --kind", a->filters } };
 
 	for (size_t i = 0; i < N_OF(of); i++)
 		if (of[i].is_given && !takes_word(of[i].command, a->command))

@@ -29,6 +29,7 @@ struct ask {
 	const char *auth_file;	 /* of dist peers; NULL: not said */
 	unsigned timeout_s;	 /* 0: not said */
 	unsigned last;		 /* of events: so many; 0: not said */
+	bool filters;		 /* of events: since or kind is said */
 	bool json, all, wait, follow, help;
 };
 
@@ -65,8 +66,9 @@ int fmctl_wait_tables(
 int fmctl_wait_handover(
     const struct ask *a, const json_t *begun, int *code, json_t **result, struct fm_error *err);
 
-/* fmctl_wait.c: the events of an answer, then those that come, till fmd or who reads is gone. */
+/* fmctl_events.c: the events of an answer, then those that come, till fmd or who reads is gone. */
 int fmctl_follow(const struct ask *a, const json_t *shown, struct fm_error *err);
+void fmctl_show_events(const struct ask *a, const json_t *result, FILE *out);
 
 /* fmctl_dist.c: a host's file against what the SA says, a new reference. */
 int fmctl_dist_verify(const struct ask *a, json_t **result, struct fm_error *err);
@@ -105,7 +107,6 @@ void fmctl_show_path(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_verdict(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_trouble(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_health(const struct ask *a, const json_t *result, FILE *out);
-void fmctl_show_events(const struct ask *a, const json_t *result, FILE *out);
 /* Of sweep and reload, waited for or not. */
 void fmctl_show_ending(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_ha(const struct ask *a, const json_t *result, FILE *out);

@@ -994,16 +994,6 @@ fmctl_judge_dist(const json_t *result)
 }
 
 void
-fmctl_show_events(const struct ask *a, const json_t *result, FILE *out)
-{
-	static const struct column columns[] = { { "N", "n", NULL, true },
-		{ "TIME", "time", NULL, false }, { "LEVEL", "level", NULL, false },
-		{ "WHAT", "text", NULL, false } };
-
-	fmctl_table(result, columns, N_OF(columns), false, out);
-}
-
-void
 fmctl_show_commands(const struct ask *a, const json_t *result, FILE *out)
 {
 	static const struct column columns[] = { { "COMMAND", "command", NULL, false },

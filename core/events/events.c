@@ -225,8 +225,9 @@ write_lines(struct events *e, const char *lines, size_t n, size_t n_events)
 		    "events are not kept for a restart: %s", err.msg);
 	if (rc != 0 || e->not_kept == 0)
 		return;
-	event_end(e->not_kept, EVENT_EVENTS_NOT_KEPT, "keep",
-	    "events are kept in %s again; it lacks %" PRIu64, e->file.path, e->n_not_kept);
+	event_tell(&(struct telling){ .kind = EVENT_EVENTS_NOT_KEPT, .ends = e->not_kept },
+	    FM_LOG_NOTICE, "keep", "events are kept in %s again; it lacks %" PRIu64, e->file.path,
+	    e->n_not_kept);
 	e->not_kept = e->n_not_kept = 0;
 }
 
@@ -288,24 +289,12 @@ events_step(struct events *e)
 
 /* ---------------------------------------------------------------- answers */
 
-/* Is the kind of the event in a list with commas? */
-static bool
-is_of_kinds(const json_t *event, const char *kinds)
-{
-	const char *kind = json_string_value(json_object_get(event, "kind"));
-	size_t n = strlen(kind);
-
-	for (const char *at = kinds; at != NULL; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-		if (strncmp(at, kind, n) == 0 && (at[n] == ',' || at[n] == '\0'))
-			return true;
-	return false;
-}
-
 static bool
 is_asked_for(const struct ring_entry *r, const struct events_query *q)
 {
 	return (!q->has_after || r->n > q->after) && r->at_ms >= q->since_ms &&
-	    (q->kinds == NULL || is_of_kinds(r->event, q->kinds));
+	    (q->kinds == NULL ||
+		events_have_kind(q->kinds, json_string_value(json_object_get(r->event, "kind"))));
 }
 
 /* Where the newest `last` of those that are asked for begin. */

@@ -137,9 +137,23 @@ read_since(const json_t *given, int64_t now_ms, struct events_query *q, struct f
 static const char *
 next_kind(const char *list, const char *at, size_t *n)
 {
-	at = at == NULL ? list : at + *n + (at[*n] == ',');
+	if (at != NULL && at[*n] == '\0')
+		return NULL;
+	at = at == NULL ? list : at + *n + 1;
 	*n = strcspn(at, ",");
-	return *n > 0 ? at : NULL;
+	return at;
+}
+
+bool
+events_have_kind(const char *kinds, const char *kind)
+{
+	const char *at = NULL;
+	size_t n = 0;
+
+	while ((at = next_kind(kinds, at, &n)) != NULL)
+		if (n == strlen(kind) && strncmp(at, kind, n) == 0)
+			return true;
+	return false;
 }
 
 static int
@@ -160,10 +174,10 @@ check_kinds(const char *kinds, struct fm_error *err)
 			suggest_offer(&s, event_kind_name((enum event_kind)k));
 		if (suggest_best(&s) != NULL)
 			return fm_fail(err, FM_E_CONFIG,
-			    "there is no kind %s of events: did you mean %s?", name,
+			    "there is no kind \"%s\" of events: did you mean %s?", name,
 			    suggest_best(&s));
 		return fm_fail(err, FM_E_CONFIG,
-		    "there is no kind %s of events: man fmd-events lists them", name);
+		    "there is no kind \"%s\" of events: man fmd-events lists them", name);
 	}
 	return 0;
 }

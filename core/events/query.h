@@ -28,6 +28,9 @@ struct events_query {
 int events_read_query(
     const json_t *args, int64_t now_ms, struct events_query *q, struct fm_error *err);
 
+/* Is the kind one of names with a comma between? */
+bool events_have_kind(const char *kinds, const char *kind);
+
 /* "2026-11-29T18:00:00.123Z" as events have it. */
 #define EVENTS_TIME 32
 void events_say_time(int64_t ms, char text[EVENTS_TIME]);

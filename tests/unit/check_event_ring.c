@@ -510,6 +510,8 @@ static const struct {
 	{ "{\"kind\": \"slow,lost-cables\"}", NULL, INT64_MIN, -1 },
 	{ "{\"kind\": \"slow,lost-cable\"}", "did you mean lost-cables?", 0, 0 },
 	{ "{\"kind\": \"xyzzy-plugh-frotz\"}", "man fmd-events lists them", 0, 0 },
+	{ "{\"kind\": \"\"}", "there is no kind \"\" of events", 0, 0 },
+	{ "{\"kind\": \"slow,\"}", "there is no kind \"\" of events", 0, 0 },
 	{ "{\"kind\": 3}", "kind= is a list", 0, 0 } };
 
 START_TEST(words_of_a_query)
