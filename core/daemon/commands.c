@@ -852,7 +852,7 @@ begin_handover(struct daemon *d, const char *word, struct fm_error *err)
 	if (sweeper_hand_over(d->sweeper, to, err) != 0)
 		return (int)err->kind;
 	to = &sweeper_order(d->sweeper)->to;
-	d->handover_event = events_add(EVENT_HANDOVER, FM_LOG_NOTICE, "ha", NULL,
+	d->began.handover = events_add(EVENT_HANDOVER, FM_LOG_NOTICE, "ha", NULL,
 	    "fmctl handover: the subnet is handed over to %s, LID %u, priority %u",
 	    node_of(d, to)->name, to->lid, to->info.priority);
 	d->order_is_open = true;
@@ -886,7 +886,7 @@ daemon_follow_handover(struct daemon *d)
 	if (!d->order_is_open || (o->state != ORDER_DONE && o->state != ORDER_FAILED))
 		return;
 	d->order_is_open = false;
-	event_tell(&(struct telling){ .kind = EVENT_HANDOVER, .ends = d->handover_event },
+	event_tell(&(struct telling){ .kind = EVENT_HANDOVER, .ends = d->began.handover },
 	    o->state == ORDER_DONE ? FM_LOG_NOTICE : FM_LOG_WARN, "ha",
 	    "fmctl handover to %s %s: %s", node_of(d, &o->to)->name,
 	    o->state == ORDER_DONE ? "is done" : "has failed", o->says);

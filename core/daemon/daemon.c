@@ -591,7 +591,7 @@ end_what_is_open(struct daemon *d)
 		service_tell("READY=1");
 	}
 	if (d->order_is_open)
-		event_tell(&(struct telling){ .kind = EVENT_HANDOVER, .ends = d->handover_event },
+		event_tell(&(struct telling){ .kind = EVENT_HANDOVER, .ends = d->began.handover },
 		    FM_LOG_WARN, "ha", "fmctl handover has failed: our port has lost its link");
 	d->order_is_open = false;
 	daemon_forget_seen(d);

@@ -17,6 +17,7 @@
 #include "core/conf/cli.h"
 #include "core/events/events.h"
 #include "core/inventory/isolated.h"
+#include "core/inventory/lasting.h"
 #include "core/mad/local_ports.h"
 #include "core/program/program.h"
 #include "core/sms/sms.h"
@@ -60,8 +61,9 @@ struct daemon {
 	struct ctl_server *ctl;
 	struct service_watch *watch; /* NULL: nobody watches */
 	struct events *events;
-	struct loads *loads; /* of the cables, for who asks for the whole fabric */
-	struct seen *seen;   /* the fabric as it was told last; NULL: not since we are master */
+	struct loads *loads;	/* of the cables, for who asks for the whole fabric */
+	struct lasting lasting; /* of what was told since then */
+	struct seen *seen;	/* the fabric as it was told last; NULL: not since we are master */
 	struct findings *findings; /* of fmd-perf, how cables are (core/health) */
 	json_t *summary;	   /* of the last sweep that brought the subnet up, or NULL */
 	struct {
@@ -71,9 +73,11 @@ struct daemon {
 	} ended; /* the last sweep that was not broken off for the next */
 	uint64_t n_ended[SWEEP_FAILED + 1]; /* sweeps since the start, by enum sweep_outcome */
 	enum fmd_exit exit_code;
-	bool order_is_open;	 /* fmctl handover: how it ends has not been told */
-	uint64_t handover_event; /* which event told that it began */
-	bool once_done;		 /* --once, --dry-run: the one sweep has ended */
+	bool order_is_open; /* fmctl handover: how it ends has not been told */
+	struct {
+		uint64_t handover, no_link, failed, no_path;
+	} began;	/* which event told of what is not over yet; 0: it is */
+	bool once_done; /* --once, --dry-run: the one sweep has ended */
 	struct {
 		struct foretelling *trial; /* NULL: none is under way */
 		bool is_due;		   /* something may be to be done */

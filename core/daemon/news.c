@@ -133,19 +133,44 @@ report_news(struct daemon *d, const struct seen *now, const struct news *news,
 	for (size_t i = 0; i < news->items.n; i++) {
 		const struct news_item *item = &news->items.item[i];
 		json_t *facts = facts_json(d->seen, now, news, item, by);
+		uint64_t n;
 		bool last = i + 1 == news->items.n && outcome[0] != '\0' &&
 		    strlen(item->text) + strlen(by) + strlen(outcome) < LINE_MAX_CHARS;
 
 		if (last && facts != NULL)
 			json_object_set(facts, "sweep", d->summary);
-		events_add(news_event_kind(item->kind), item->worse ? FM_LOG_WARN : FM_LOG_NOTICE,
-		    "fabric", facts, "%s; %s%s%s", item->text, by, last ? "; " : "",
-		    last ? outcome : "");
+		n = events_add(news_event_kind(item->kind),
+		    item->worse ? FM_LOG_WARN : FM_LOG_NOTICE, "fabric", facts, "%s; %s%s%s",
+		    item->text, by, last ? "; " : "", last ? outcome : "");
+		if (!lasting_add(&d->lasting, n, now, news, item))
+			log_err(
+			    "fabric", "out of memory: the end of event %" PRIu64 " is not told", n);
 		if (i + 1 == news->items.n && outcome[0] != '\0' && !last)
 			events_add(EVENT_SUBNET_UP, FM_LOG_NOTICE, "sweep", json_incref(d->summary),
 			    "%s", outcome);
 	}
 	return news->items.n;
+}
+
+/* All that an event told of is over: the last part of it. */
+static void
+tell_over(void *arg, const struct lasting_part *last)
+{
+	static const char *const words[] = {
+		[LASTS_NOT] = "",
+		[LASTS_LOST] = "what was lost is there again, at last",
+		[LASTS_FLAPPING] = "what flapped is still, at last",
+		[LASTS_SLOW] = "what was slow has its full width and speed, or no link, at last",
+	};
+	const struct seen *now = arg;
+	const char *name = now->nodes[last->cable.slot].name;
+	enum event_kind kind = news_event_kind(last->kind);
+
+	if (last->is_node)
+		event_end(last->event, kind, "fabric", "%s \"%s\"", words[last->how], name);
+	else
+		event_end(last->event, kind, "fabric", "%s \"%s\" port %u", words[last->how], name,
+		    last->cable.port);
 }
 
 size_t
@@ -161,6 +186,7 @@ daemon_tell_news(struct daemon *d, const struct sweep_report *r, const char *out
 		log_err("fabric", "out of memory: what has changed in the fabric is not told");
 		return 0;
 	}
+	lasting_follow(&d->lasting, now, tell_over, now);
 	n = report_news(d, now, &news, r, outcome);
 	news_fini(&news);
 	seen_free(d->seen);
@@ -173,4 +199,5 @@ daemon_forget_seen(struct daemon *d)
 {
 	seen_free(d->seen);
 	d->seen = NULL;
+	lasting_forget(&d->lasting);
 }

@@ -23,7 +23,7 @@
 #define MS_PER_S 1000
 #define NS_PER_MS 1000000
 
-struct news {
+struct joined_news {
 	uint64_t port;
 	uint16_t mlid;
 	uint8_t sl, roles;
@@ -36,7 +36,7 @@ struct alias_news {
 
 /* From the SA to the loop. */
 struct queues {
-	FM_VEC(struct news) members;
+	FM_VEC(struct joined_news) members;
 	FM_VEC(struct alias_news) aliases;
 	FM_VEC(uint64_t) lost; /* ports, 0: all that were in use before us */
 };
@@ -130,7 +130,7 @@ daemon_sa_clock_ms(const struct daemon *d)
 /* ----------------------------------------------------------- where the SA runs */
 
 static void
-push(struct daemon *d, const struct news *n)
+push(struct daemon *d, const struct joined_news *n)
 {
 	struct registered *r = d->registered;
 	bool ok, first;
@@ -164,7 +164,7 @@ push_all(struct daemon *d)
 	for (uint32_t i = 0; i < groups_count(g); i++)
 		for (uint32_t k = 0; k < groups_n_members(g, i); k++) {
 			uint64_t requester;
-			struct news n;
+			struct joined_news n;
 			struct sa_mc_member_record rec =
 			    groups_member(g, i, k, &n.port, &requester);
 
@@ -178,7 +178,7 @@ push_all(struct daemon *d)
 static void
 on_group(void *arg, const struct group_event *e, bool lost)
 {
-	struct news n = { e->port, e->mlid, e->sl, (uint8_t)roles_of(e->state) };
+	struct joined_news n = { e->port, e->mlid, e->sl, (uint8_t)roles_of(e->state) };
 
 	if (lost)
 		push_all(arg);
@@ -249,7 +249,7 @@ push_nothing(struct daemon *d, struct registry *r)
 	for (uint32_t i = 0; i < groups_count(g); i++)
 		for (uint32_t k = 0; k < groups_n_members(g, i); k++) {
 			uint64_t requester;
-			struct news n = { 0 };
+			struct joined_news n = { 0 };
 			struct sa_mc_member_record rec =
 			    groups_member(g, i, k, &n.port, &requester);
 
@@ -333,7 +333,7 @@ daemon_start_registry(struct daemon *d, struct fm_error *err)
 }
 
 static void
-take_members(struct daemon *d, const struct news *list, size_t n)
+take_members(struct daemon *d, const struct joined_news *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!sweeper_set_member(

@@ -89,6 +89,7 @@ debug_counts(const struct sweep_report *r)
 static void
 say_up(struct daemon *d, const struct sweep_report *r)
 {
+	const struct telling ruling = { .kind = EVENT_BECAME_MASTER, .unlogged = true };
 	bool is_first = d->seen == NULL;
 	char line[256], how[64] = "", all[384];
 	size_t n_told;
@@ -102,6 +103,8 @@ say_up(struct daemon *d, const struct sweep_report *r)
 	    "SUBNET UP: %u switches, %u CAs, %u routers, %u links, %u LIDs, engine %s%s, %.1f ms",
 	    r->n_switches, r->n_cas, r->n_routers, r->n_links, r->n_lids, r->engine, how,
 	    r->total_ms);
+	if (is_first)
+		event_tell(&ruling, FM_LOG_NOTICE, "ha", "this SM is master of the subnet");
 	n_told = daemon_tell_news(d, r, is_first ? "" : line);
 	if (!is_first && n_told > 0)
 		return;
@@ -111,6 +114,27 @@ say_up(struct daemon *d, const struct sweep_report *r)
 		events_add(EVENT_SUBNET_UP,
 		    is_first || r->scope == SWEEP_HEAVY ? FM_LOG_NOTICE : FM_LOG_INFO, "sweep",
 		    json_incref(d->summary), "%s", all);
+}
+
+/* Told with each sweep that leaves it so; an event is the first of these. */
+static void
+tell_no_path(struct daemon *d, const struct sweep_report *r)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text),
+	    "pairs have no path, though cables join them: pairs=%" PRIu64
+	    "; fmctl routes tells why",
+	    r->n_unreachable);
+	if (r->n_unreachable == 0) {
+		event_end(d->began.no_path, EVENT_NO_PATH, "sweep", "all pairs have a path");
+		d->began.no_path = 0;
+	} else if (d->began.no_path != 0) {
+		log_beside(FM_LOG_WARN, "sweep", "%s", text);
+	} else {
+		d->began.no_path = events_add(EVENT_NO_PATH, FM_LOG_WARN, "sweep",
+		    json_pack("{s:I}", "pairs", (json_int_t)r->n_unreachable), "%s", text);
+	}
 }
 
 static void
@@ -124,11 +148,7 @@ report_up(struct daemon *d, const struct sweep_report *r)
 	if (!d->cli->once) /* that says it all in its summary */
 		debug_counts(r);
 	debug_order(r);
-	if (r->n_unreachable > 0)
-		log_warn("sweep",
-		    "pairs have no path, though cables join them: pairs=%" PRIu64
-		    "; fmctl routes tells why",
-		    r->n_unreachable);
+	tell_no_path(d, r);
 }
 
 /* --------------------------------------------------------------- a dry run */
@@ -415,16 +435,17 @@ report_failure(struct daemon *d, const struct sweep_report *r)
 		break;
 	case SWEEP_NO_LINK:
 		if (d->ended.outcome != SWEEP_NO_LINK) /* said once */
-			events_add(EVENT_NO_LINK, d->cli->once ? FM_LOG_ERR : FM_LOG_WARN, "sweep",
-			    NULL, "our port has no link%s",
-			    d->cli->once ? ": is a cable plugged in?" : "; waiting for one");
+			d->began.no_link =
+			    events_add(EVENT_NO_LINK, d->cli->once ? FM_LOG_ERR : FM_LOG_WARN,
+				"sweep", NULL, "our port has no link%s",
+				d->cli->once ? ": is a cable plugged in?" : "; waiting for one");
 		break;
 	case SWEEP_NOT_ROUTED:
 	case SWEEP_FAILED:
 		if (r->failed_again)
 			log_debug("sweep", "sweep failed again: %s", r->error.msg);
 		else
-			events_add(EVENT_SWEEP_FAILED, FM_LOG_ERR, "sweep", NULL,
+			d->began.failed = events_add(EVENT_SWEEP_FAILED, FM_LOG_ERR, "sweep", NULL,
 			    "sweep failed: %s", r->error.msg);
 		break;
 	case SWEEP_RUNNING:
@@ -435,9 +456,29 @@ report_failure(struct daemon *d, const struct sweep_report *r)
 	}
 }
 
+/* What an earlier sweep has ended with, and this one has not. */
+static void
+tell_ends(struct daemon *d, const struct sweep_report *r)
+{
+	bool failed = r->outcome == SWEEP_NOT_ROUTED || r->outcome == SWEEP_FAILED;
+
+	if (r->outcome == SWEEP_BROKEN_OFF)
+		return;
+	if (r->outcome != SWEEP_NO_LINK) {
+		event_end(d->began.no_link, EVENT_NO_LINK, "sweep", "our port has a link");
+		d->began.no_link = 0;
+	}
+	if (!failed || !r->failed_again) {
+		event_end(d->began.failed, EVENT_SWEEP_FAILED, "sweep", "sweeps %s",
+		    failed ? "fail in another way" : "do not fail any more");
+		d->began.failed = 0;
+	}
+}
+
 void
 daemon_report(struct daemon *d, const struct sweep_report *r)
 {
+	tell_ends(d, r);
 	if (r->outcome == SWEEP_UP)
 		report_up(d, r);
 	else if (r->outcome == SWEEP_UNCHANGED)

@@ -12,18 +12,6 @@
 
 #define ROWS_MAX 1000
 
-/* One end of it. */
-static json_t *
-end_json(const struct inventory *inv, uint32_t slot, unsigned port)
-{
-	const struct inv_node *n = inv_node(inv, slot);
-	char guid[24];
-
-	snprintf(guid, sizeof(guid), "0x%016" PRIx64, n->guid);
-	return json_pack(
-	    "{s:o, s:s, s:i}", "node", json_text(n->name), "guid", guid, "port", (int)port);
-}
-
 static const char *
 say_time(uint32_t s, char time[24])
 {
@@ -45,19 +33,12 @@ static json_t *
 row_json(
     const struct inventory *inv, const struct todo_list *list, const struct todo *t, int64_t now_ms)
 {
-	bool of_fabric = t->slot == TODO_FABRIC;
 	char time[24], text[512];
-	json_t *far = json_null();
-	unsigned far_port;
-	uint32_t other;
 
-	if (!of_fabric && todo_far(inv, t->why, t->slot, t->port, &other, &far_port))
-		far = end_json(inv, other, far_port);
 	return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "since", say_time(t->since_s, time),
 	    "kind", todo_name(t->why), "tries", (int)t->n_tries, "next_ms",
-	    next_json(t->next_ms, now_ms), "at",
-	    of_fabric ? json_null() : end_json(inv, t->slot, t->port), "other", far, "text",
-	    json_text(todo_say(inv, list, t, text, sizeof(text))));
+	    next_json(t->next_ms, now_ms), "at", todo_at_json(inv, t), "other",
+	    todo_other_json(inv, t), "text", json_text(todo_say(inv, list, t, text, sizeof(text))));
 }
 
 json_t *

@@ -83,15 +83,18 @@
 	X(LOST_CABLES, "lost-cables", true, \
 	    "Cables are not there any more. The end says that a cable is again at an end of " \
 	    "each.") \
-	X(CAME_NODES, "came-nodes", false, "Nodes have come.") \
-	X(CAME_CABLES, "came-cables", false, "Cables have come.") \
+	X(CAME_NODES, "came-nodes", true, "Nodes have come. " \
+	    "Where a cable of them is slow, the end says that it is no more.") \
+	X(CAME_CABLES, "came-cables", true, "Cables have come. " \
+	    "Where one of them is slow, the end says that it is no more.") \
 	X(MOVED, "moved", false, "A port of a host has another neighbour.") \
 	X(BOUNCED, "bounced", false, "A cable went down and came back between two sweeps.") \
 	X(FLAPPING, "flapping", true, \
 	    "A cable goes down again and again, and is left out of routing where it is not " \
 	    "the only way.") \
 	X(STILL, "still", false, "A cable flaps no more.") \
-	X(OTHER_RATE, "other-rate", false, "A cable has another width or speed than before.") \
+	X(OTHER_RATE, "other-rate", true, "A cable has another width or speed than before. " \
+	    "Where it is slow now, the end says that it is no more.") \
 	X(SLOW, "slow", true, "A cable is narrower or slower than both its ends support.") \
 	X(RENAMED, "renamed", false, "A node has another name.") \
 	/* what is unfinished, as fmctl trouble has it: core/sweep/todo.h */ \
@@ -117,7 +120,6 @@
 	X(ALIAS_GUIDS, "alias-guids", true, "Alias GUIDs of a port are not set in it.") \
 	X(JOINED, "joined", true, \
 	    "Switches are joined to older tables, which no engine has made.") \
-	X(NOT_MASTER, "not-master", true, "Another SM is master, or this one is to stay out.") \
 	X(NOT_UP, "not-up", true, "No sweep has brought the subnet up.") \
 	X(OLD_PLAN, "old-plan", true, \
 	    "The plan in force is not of the fabric as it was last read.") \

@@ -46,7 +46,7 @@ events_add(enum event_kind kind, enum fm_log_level level, const char *subsystem,
 void
 event_end(uint64_t n, enum event_kind kind, const char *subsystem, const char *fmt, ...)
 {
-	const struct telling t = { .kind = kind, .ends = n };
+	const struct telling t = { .kind = kind, .ends = n, .unlogged = true };
 	va_list ap;
 
 	if (n == 0)

@@ -28,7 +28,8 @@ uint64_t event_tell(const struct telling *t, enum fm_log_level level, const char
 uint64_t events_add(enum event_kind kind, enum fm_log_level level, const char *subsystem,
     json_t *facts, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* What began as event n, is so no more; n 0: nothing has begun, and nothing is told. */
+/* What began as event n is so no more: an event, without a line in the log.  n 0: nothing has
+ * begun, and nothing is told. */
 void event_end(uint64_t n, enum event_kind kind, const char *subsystem, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -11,6 +11,8 @@ CORE_SOURCES += \
 	core/inventory/isolated.h \
 	core/inventory/isolated_read.c \
 	core/inventory/isolated_read.h \
+	core/inventory/lasting.c \
+	core/inventory/lasting.h \
 	core/inventory/news.c \
 	core/inventory/news.h \
 	core/inventory/news_internal.h \

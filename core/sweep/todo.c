@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/events/tell.h"
 #include "core/inventory/flaps.h"
 #include "core/sweep/internal.h"
 #include "core/sweep/well.h"
@@ -31,44 +32,37 @@ enum take_up {
 };
 
 static const struct {
-	const char *name;
 	enum effort effort;
 	enum take_up take_up;
 } rows[N_TODO_WHY] = {
-	[TODO_DONE] = { "none", AT_LIGHT_SWEEPS, NOTHING },
-	[TODO_TWIN_GUID] = { "duplicate-guid", AT_LIGHT_SWEEPS, PROBE },
-	[TODO_LOOP] = { "loopback-cable", AT_LIGHT_SWEEPS, NOTHING },
-	[TODO_NO_ANSWER] = { "no-answer", AT_LIGHT_SWEEPS, PROBE },
-	[TODO_SILENT] = { "silent-node", AT_LIGHT_SWEEPS, READ_NODE },
-	[TODO_LATE] = { "late", AT_LIGHT_SWEEPS, NOTHING },
-	[TODO_STOPPED] = { "disabled", AT_LIGHT_SWEEPS, READ_PORT },
-	[TODO_M_KEY] = { "foreign-m-key", AT_LIGHT_SWEEPS, READ_PORT },
-	[TODO_UNANSWERED] = { "unanswered", AT_LIGHT_SWEEPS, READ_NODE },
-	[TODO_UNREAD] = { "unread", AT_ONCE, READ_DOUBTED },
-	[TODO_CONTRADICTED] = { "ends-disagree", AT_ONCE, READ_LINK },
-	[TODO_PUT_OFF] = { "put-off", AT_ONCE, WRITE },
-	[TODO_NOT_ACTIVE] = { "not-active", AT_ONCE, READ_LINK },
-	[TODO_TABLES] = { "tables", AT_ONCE, WRITE },
-	[TODO_MAPS] = { "sl2vl", AT_ONCE, WRITE },
-	[TODO_GROUPS] = { "multicast", AT_ONCE, WRITE },
-	[TODO_PKEYS] = { "pkeys", AT_ONCE, WRITE },
-	[TODO_ALIASES] = { "alias-guids", AT_ONCE, WRITE },
-	[TODO_FLAPPING] = { "flapping", AT_ITS_TIME, READ_LINK },
-	[TODO_REJOINED] = { "joined", AT_ONCE, WRITE },
-	[TODO_NOT_MASTER] = { "not-master", AT_LIGHT_SWEEPS, NOTHING },
-	[TODO_NO_LINK] = { "no-link", EVER_AGAIN, WRITE },
-	[TODO_NOT_UP] = { "not-up", EVER_AGAIN, WRITE },
-	[TODO_FAILED] = { "sweep-failed", EVER_AGAIN, WRITE },
-	[TODO_OLD_PLAN] = { "old-plan", EVER_AGAIN, WRITE },
-	[TODO_WAITING] = { "tables-wait", AT_LIGHT_SWEEPS, NOTHING },
-	[TODO_OTHER_CONF] = { "other-configuration", AT_LIGHT_SWEEPS, NOTHING },
+	[TODO_DONE] = { AT_LIGHT_SWEEPS, NOTHING },
+	[TODO_TWIN_GUID] = { AT_LIGHT_SWEEPS, PROBE },
+	[TODO_LOOP] = { AT_LIGHT_SWEEPS, NOTHING },
+	[TODO_NO_ANSWER] = { AT_LIGHT_SWEEPS, PROBE },
+	[TODO_SILENT] = { AT_LIGHT_SWEEPS, READ_NODE },
+	[TODO_LATE] = { AT_LIGHT_SWEEPS, NOTHING },
+	[TODO_STOPPED] = { AT_LIGHT_SWEEPS, READ_PORT },
+	[TODO_M_KEY] = { AT_LIGHT_SWEEPS, READ_PORT },
+	[TODO_UNANSWERED] = { AT_LIGHT_SWEEPS, READ_NODE },
+	[TODO_UNREAD] = { AT_ONCE, READ_DOUBTED },
+	[TODO_CONTRADICTED] = { AT_ONCE, READ_LINK },
+	[TODO_PUT_OFF] = { AT_ONCE, WRITE },
+	[TODO_NOT_ACTIVE] = { AT_ONCE, READ_LINK },
+	[TODO_TABLES] = { AT_ONCE, WRITE },
+	[TODO_MAPS] = { AT_ONCE, WRITE },
+	[TODO_GROUPS] = { AT_ONCE, WRITE },
+	[TODO_PKEYS] = { AT_ONCE, WRITE },
+	[TODO_ALIASES] = { AT_ONCE, WRITE },
+	[TODO_FLAPPING] = { AT_ITS_TIME, READ_LINK },
+	[TODO_REJOINED] = { AT_ONCE, WRITE },
+	[TODO_NOT_MASTER] = { AT_LIGHT_SWEEPS, NOTHING },
+	[TODO_NO_LINK] = { EVER_AGAIN, WRITE },
+	[TODO_NOT_UP] = { EVER_AGAIN, WRITE },
+	[TODO_FAILED] = { EVER_AGAIN, WRITE },
+	[TODO_OLD_PLAN] = { EVER_AGAIN, WRITE },
+	[TODO_WAITING] = { AT_LIGHT_SWEEPS, NOTHING },
+	[TODO_OTHER_CONF] = { AT_LIGHT_SWEEPS, NOTHING },
 };
-
-const char *
-todo_name(enum todo_why why)
-{
-	return rows[why].name;
-}
 
 void
 todo_clear(struct todo_list *list)
@@ -251,9 +245,9 @@ is_logged_where_met(const struct sweeper *s, const struct todo *t)
 	    (is_mute(t) && n->warned);
 }
 
-/* What a scan has to tell. */
+/* What a scan has to tell; known: of that there is a line in the log already. */
 struct tidings {
-	struct todo_list come, gone;
+	struct todo_list come, known, gone;
 };
 
 static bool
@@ -261,12 +255,15 @@ note_new(struct sweeper *s, struct todo *t, int64_t now_ms, struct tidings *say)
 {
 	bool known = is_logged_where_met(s, t);
 
-	if (t->logged || (!is_logged_at_once(t) && now_ms - t->since_ms < LOG_AFTER_MS))
+	if (t->logged || (!known && !is_logged_at_once(t) && now_ms - t->since_ms < LOG_AFTER_MS))
 		return true;
 	t->logged = true;
 	if (is_mute(t))
 		inv_node(&s->inv, t->slot)->warned = true;
-	return known || push(&say->come, t);
+	if (t->why == TODO_FLAPPING)
+		return true; /* the news tell of it, and that it is over */
+	t->event = TODO_UNTOLD;
+	return push(known ? &say->known : &say->come, t);
 }
 
 /* The news tell who came, and what is not there any more. */
@@ -311,6 +308,7 @@ entry(const struct todo *was, uint32_t slot, unsigned port, enum todo_why w, int
 	}
 	if (was != NULL && was->why == w) {
 		t.logged = was->logged;
+		t.event = was->event;
 		t.since_s = was->since_s;
 		t.since_ms = was->since_ms;
 	}
@@ -374,14 +372,39 @@ scan_node(struct sweeper *s, struct todo_list *list, size_t *at, uint32_t slot, 
 	return ok;
 }
 
-/* What concerns the fabric as a whole is told where it is met, but for a plan that stays old. */
+/* What concerns the fabric as a whole is told where it is met, but for a plan that stays old; the
+ * event of it has an end. */
 static void
 note_fabric(struct todo *t, const char *text, int64_t now_ms)
 {
-	if (t->logged || t->why != TODO_OLD_PLAN || now_ms - t->since_ms < LOG_AFTER_MS)
+	bool is_old = now_ms - t->since_ms >= LOG_AFTER_MS;
+	bool is_told = t->why == TODO_WAITING || t->why == TODO_OTHER_CONF ||
+	    (is_old && (t->why == TODO_OLD_PLAN || t->why == TODO_NOT_UP));
+
+	if (t->logged || !is_told)
 		return;
 	t->logged = true;
-	log_warn("sweep", "%s", text);
+	t->event = event_tell(&(struct telling){ .kind = todo_event_kind((enum todo_why)t->why),
+				  .unlogged = t->why != TODO_OLD_PLAN },
+	    FM_LOG_WARN, "sweep", "%s", text);
+}
+
+/* It is so no longer. */
+static void
+end_of_fabric(const struct todo *was)
+{
+	static const char *const words[N_TODO_WHY] = {
+		[TODO_NOT_UP] = "the subnet is up",
+		[TODO_OLD_PLAN] = "the forwarding tables are of the fabric as it is",
+		[TODO_WAITING] = "no tables wait to be taken up any more",
+		[TODO_OTHER_CONF] = "the tables are what the configuration asks for",
+	};
+	const struct telling t = { .kind = todo_event_kind((enum todo_why)was->why),
+		.ends = was->event,
+		.unlogged = was->why != TODO_OLD_PLAN };
+
+	if (was->logged)
+		event_tell(&t, FM_LOG_NOTICE, "sweep", "%s", words[was->why]);
 }
 
 /* The entries of before from item[at] on are the fabric's. */
@@ -398,9 +421,8 @@ scan_fabric(struct sweeper *s, struct todo_list *list, size_t at, bool is_up, in
 		if (at < before->n && before->item[at].why == w)
 			was = &before->item[at++];
 		if (!well_lacks(s, (enum todo_why)w, is_up, text, TODO_TEXT)) {
-			if (was != NULL && was->logged)
-				log_notice(
-				    "sweep", "the forwarding tables are of the fabric as it is");
+			if (was != NULL)
+				end_of_fabric(was);
 			continue;
 		}
 		t = entry(was, TODO_FABRIC, w, (enum todo_why)w, now_ms, now_ms);
@@ -421,6 +443,97 @@ first_of_fabric(const struct todo_list *list)
 	return n;
 }
 
+/* Entries that are told of are to know by which event. */
+static void
+tell_begun(struct sweeper *s, struct todo_list *list, const struct todo_list *told, bool unlogged)
+{
+	uint64_t event[N_TODO_WHY] = { 0 };
+	size_t at = 0;
+
+	todo_tell_begun(s, told, unlogged, event);
+	for (size_t i = 0; i < told->n; i++) {
+		const struct todo *t = &told->item[i];
+
+		while (at < list->n && is_before(&list->item[at], t->slot, t->port))
+			at++;
+		if (at < list->n && list->item[at].slot == t->slot &&
+		    list->item[at].port == t->port)
+			list->item[at].event = event[t->why];
+	}
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* By event, then by place. */
+static int
+by_event(const void *a, const void *b)
+{
+	const struct todo *x = a, *y = b;
+
+	if (x->event != y->event)
+		return x->event < y->event ? -1 : 1;
+	if (x->slot != y->slot)
+		return x->slot < y->slot ? -1 : 1;
+	return x->port < y->port ? -1 : x->port > y->port;
+}
+
+static int
+find_number(const void *key, const void *item)
+{
+	return by_number(key, item);
+}
+
+/* Entries of before whose events tell of none that is left, by event.  False: out of memory. */
+static bool
+find_over(const struct todo_list *before, const struct todo_list *list, struct todo_list *over)
+{
+	FM_VEC(uint64_t) left = { 0 };
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < list->n; i++)
+		if (list->item[i].event != 0)
+			ok = fm_vec_push(&left, list->item[i].event);
+	if (left.n > 0)
+		qsort(left.item, left.n, sizeof(*left.item), by_number);
+	for (size_t i = 0; ok && i < before->n; i++) {
+		const struct todo *t = &before->item[i];
+
+		if (t->event != 0 && t->slot != TODO_FABRIC &&
+		    (left.n == 0 ||
+			bsearch(&t->event, left.item, left.n, sizeof(t->event), find_number) ==
+			    NULL))
+			ok = push(over, t);
+	}
+	if (over->n > 0)
+		qsort(over->item, over->n, sizeof(*over->item), by_event);
+	fm_vec_fini(&left);
+	return ok;
+}
+
+/* The ends of events.  O(n log n). */
+static void
+tell_over(struct sweeper *s, const struct todo_list *list)
+{
+	struct todo_list over = { 0 };
+
+	if (!find_over(s->todo, list, &over))
+		log_err("sweep", "out of memory: what is over is not told");
+	for (size_t i = 0, end; i < over.n; i = end) {
+		struct todo_list one = { .item = &over.item[i] };
+
+		for (end = i; end < over.n && over.item[end].event == over.item[i].event; end++)
+			one.n++;
+		todo_tell_over(s, &one, over.item[i].event);
+	}
+	todo_clear(&over);
+}
+
 void
 todo_scan(struct sweeper *s, bool is_up)
 {
@@ -433,10 +546,14 @@ todo_scan(struct sweeper *s, bool is_up)
 	for (uint32_t i = 0; ok && is_up && i < s->inv.nodes.n; i++)
 		ok = scan_node(s, &list, &at, i, now_ms, due, &say);
 	ok = ok && scan_fabric(s, &list, first_of_fabric(s->todo), is_up, now_ms);
-	todo_tell(s, &say.gone, true);
-	todo_tell(s, &say.come, false);
+	todo_tell_done(s, &say.gone);
+	tell_begun(s, &list, &say.come, false);
+	tell_begun(s, &list, &say.known, true);
+	if (ok)
+		tell_over(s, &list);
 	todo_clear(&say.gone);
 	todo_clear(&say.come);
+	todo_clear(&say.known);
 	if (!ok) {
 		log_err("sweep", "out of memory for the list of what is unfinished");
 		todo_clear(&list); /* the next sweep makes it */
@@ -581,16 +698,17 @@ todo_reason(const struct sweeper *s, char *buf, size_t size)
 		if (t->next_ms > now_ms)
 			continue;
 		if (t->slot == TODO_FABRIC) {
-			snprintf(buf, size, "what was unfinished: %s", rows[t->why].name);
+			snprintf(
+			    buf, size, "what was unfinished: %s", todo_name((enum todo_why)t->why));
 			return;
 		}
 		inv_name(inv_node(&s->inv, t->slot), name, sizeof(name));
 		if (t->port != 0)
 			snprintf(buf, size, "what was unfinished at %s port %u: %s", name, t->port,
-			    rows[t->why].name);
+			    todo_name((enum todo_why)t->why));
 		else
-			snprintf(
-			    buf, size, "what was unfinished at %s: %s", name, rows[t->why].name);
+			snprintf(buf, size, "what was unfinished at %s: %s", name,
+			    todo_name((enum todo_why)t->why));
 		return;
 	}
 	snprintf(buf, size, "unfinished business");

@@ -13,10 +13,16 @@
  * failed, and while the subnet is not up, the next begins after 50 ms, 200 ms, 1 s and then 2 s,
  * for ever.  A cable that flaps is looked at when it is to have been still for long enough.  A list
  * without others means that the fabric is as fmd wants it to be.
+ *
+ * What the log tells is an event; its end is told when the list has no entry any more of which it
+ * told.  Which event that is stands in the entry, and nowhere else.
  */
 #ifndef CORE_SWEEP_TODO_H
 #define CORE_SWEEP_TODO_H
 
+#include <jansson.h>
+
+#include "core/events/kinds.h"
 #include "core/inventory/inventory.h"
 
 struct sweeper;
@@ -53,11 +59,13 @@ enum todo_why {
 	N_TODO_WHY
 };
 #define TODO_FABRIC UINT32_MAX
+#define TODO_UNTOLD UINT64_MAX
 #define TODO_FIRST_OF_FABRIC TODO_NOT_MASTER
 #define N_TODO_OF_FABRIC (N_TODO_WHY - TODO_FIRST_OF_FABRIC)
 #define TODO_TEXT 420 /* bytes of a sentence of the fabric as a whole */
-/* "duplicate-guid"; for programs, so that it stays. */
+/* "duplicate-guid"; for programs, so that it stays: the name of its kind of events. */
 const char *todo_name(enum todo_why why);
+enum event_kind todo_event_kind(enum todo_why why); /* EVENT_NONE: others tell of it */
 
 struct todo {
 	uint32_t slot; /* TODO_FABRIC: port is why */
@@ -65,7 +73,8 @@ struct todo {
 	uint8_t why;	 /* enum todo_why */
 	uint8_t n_tries; /* sweeps that began with it; 255: or more */
 	bool logged;
-	uint32_t since_s;	   /* UTC */
+	uint64_t event;	  /* that told of it; 0: none has, TODO_UNTOLD: it is about to be */
+	uint32_t since_s; /* UTC */
 	int64_t since_ms, next_ms; /* by the clock of the transport; INT64_MAX: a light sweep */
 };
 
@@ -122,8 +131,17 @@ struct todo_lines {
 /* False: out of memory.  O(n log n). */
 bool todo_each_line(
     const struct inventory *inv, const struct todo_list *list, const struct todo_lines *how);
-/* A line in the log for each kind of ports in the list, which is by slot, then port: that it is so,
- * or (is_done) no longer. */
-void todo_tell(struct sweeper *s, const struct todo_list *list, bool is_done);
+/* An end of the cable, or the node, as JSON: the entry's own, and the other one; null: nobody
+ * knows, or it is of the fabric as a whole. */
+json_t *todo_at_json(const struct inventory *inv, const struct todo *t);
+json_t *todo_other_json(const struct inventory *inv, const struct todo *t);
+/* The list is by slot, then port.  An event for each kind of ports in it, with both ends of 64 of
+ * them; unlogged: the log has told of them.  told: which event tells of that kind. */
+void todo_tell_begun(
+    struct sweeper *s, const struct todo_list *list, bool unlogged, uint64_t told[N_TODO_WHY]);
+/* A line in the log for each kind: it is so no longer. */
+void todo_tell_done(struct sweeper *s, const struct todo_list *list);
+/* The event is over, of which these were the last. */
+void todo_tell_over(struct sweeper *s, const struct todo_list *list, uint64_t event);
 
 #endif

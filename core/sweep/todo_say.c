@@ -1,10 +1,54 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* core/sweep/todo_say.c - unfinished business in sentences, with both ends of the cable. */
+/* core/sweep/todo_say.c - unfinished business in words, with both ends of the cable. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "core/inventory/flaps.h"
 #include "core/sweep/todo.h"
+
+enum event_kind
+todo_event_kind(enum todo_why why)
+{
+	static const enum event_kind kinds[N_TODO_WHY] = {
+		[TODO_TWIN_GUID] = EVENT_DUPLICATE_GUID,
+		[TODO_LOOP] = EVENT_LOOPBACK_CABLE,
+		[TODO_NO_ANSWER] = EVENT_NO_ANSWER,
+		[TODO_SILENT] = EVENT_SILENT_NODE,
+		[TODO_LATE] = EVENT_LATE,
+		[TODO_STOPPED] = EVENT_DISABLED,
+		[TODO_M_KEY] = EVENT_FOREIGN_M_KEY,
+		[TODO_UNANSWERED] = EVENT_UNANSWERED,
+		[TODO_UNREAD] = EVENT_UNREAD,
+		[TODO_CONTRADICTED] = EVENT_ENDS_DISAGREE,
+		[TODO_PUT_OFF] = EVENT_PUT_OFF,
+		[TODO_NOT_ACTIVE] = EVENT_NOT_ACTIVE,
+		[TODO_TABLES] = EVENT_TABLES,
+		[TODO_MAPS] = EVENT_SL2VL,
+		[TODO_GROUPS] = EVENT_MULTICAST,
+		[TODO_PKEYS] = EVENT_PKEYS,
+		[TODO_ALIASES] = EVENT_ALIAS_GUIDS,
+		[TODO_FLAPPING] = EVENT_FLAPPING,
+		[TODO_REJOINED] = EVENT_JOINED,
+		[TODO_NO_LINK] = EVENT_NO_LINK,
+		[TODO_NOT_UP] = EVENT_NOT_UP,
+		[TODO_FAILED] = EVENT_SWEEP_FAILED,
+		[TODO_OLD_PLAN] = EVENT_OLD_PLAN,
+		[TODO_WAITING] = EVENT_TABLES_WAIT,
+		[TODO_OTHER_CONF] = EVENT_OTHER_CONF,
+	};
+
+	return kinds[why];
+}
+
+const char *
+todo_name(enum todo_why why)
+{
+	enum event_kind kind = todo_event_kind(why);
+
+	if (kind != EVENT_NONE)
+		return event_kind_name(kind);
+	return why == TODO_NOT_MASTER ? "not-master" : "none";
+}
 
 /* By which cable it is reached. */
 static bool

@@ -9,17 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/events/tell.h"
 #include "core/sweep/internal.h"
 #include "core/sweep/todo.h"
+#include "core/text/json_text.h"
 #include "core/text/sentence.h"
 
 #define TEXT 900       /* of one entry: names are long in the worst case */
 #define LINE_CHARS 190 /* with its columns, or the head of a line of the log, 250 */
 #define MORE 30	       /* of them for a run of ports */
+#define FACTS_MAX 64   /* entries of an event */
 #define NAMED_MOST 12  /* runs of ports, or nodes, behind the first */
 
 /* Done, after the name of the node or of the port; NULL: it is told in another way. */
 static const char *const done[N_TODO_WHY] = {
+	[TODO_NO_ANSWER] = "has a neighbour that answers, or no link any more",
 	[TODO_TWIN_GUID] = "has no neighbour with the GUID of another node any more",
 	[TODO_LOOP] = "has no cable to its own switch any more",
 	[TODO_SILENT] = "answers again",
@@ -35,6 +39,7 @@ static const char *const done[N_TODO_WHY] = {
 	[TODO_GROUPS] = "holds its multicast forwarding tables",
 	[TODO_PKEYS] = "holds its P_Keys",
 	[TODO_ALIASES] = "holds its alias GUIDs",
+	[TODO_FLAPPING] = "does not flap any more",
 	[TODO_REJOINED] = "and other switches are joined to older tables no longer",
 };
 
@@ -134,6 +139,10 @@ say_done(struct line *l, const struct inventory *inv, const struct todo *t)
 	char name[128];
 
 	sentence_add(&l->s, "%s", inv_name(n, name, sizeof(name)));
+	if (!n->present || t->port > n->n_ports) {
+		sentence_add(&l->s, " is not there any more");
+		return;
+	}
 	if (t->port != 0)
 		sentence_add(&l->s, " port %u", t->port);
 	if (t->why != TODO_NOT_ACTIVE)
@@ -199,17 +208,119 @@ todo_each_line(
 	return true;
 }
 
-static void
-log_line(void *is_done, const struct todo_line *line)
+/* ------------------------------------------------------------------- events */
+
+static json_t *
+end_json(const struct inventory *inv, uint32_t slot, unsigned port)
 {
-	fm_log(*(bool *)is_done ? FM_LOG_NOTICE : FM_LOG_WARN, "sweep", "%s", line->text);
+	const struct inv_node *n = inv_node(inv, slot);
+	char guid[24];
+
+	snprintf(guid, sizeof(guid), "0x%016" PRIx64, n->guid);
+	return json_pack(
+	    "{s:o, s:s, s:i}", "node", json_text(n->name), "guid", guid, "port", (int)port);
+}
+
+json_t *
+todo_at_json(const struct inventory *inv, const struct todo *t)
+{
+	return t->slot == TODO_FABRIC ? json_null() : end_json(inv, t->slot, t->port);
+}
+
+json_t *
+todo_other_json(const struct inventory *inv, const struct todo *t)
+{
+	unsigned far_port;
+	uint32_t far;
+
+	if (t->slot == TODO_FABRIC ||
+	    !todo_far(inv, (enum todo_why)t->why, t->slot, t->port, &far, &far_port))
+		return json_null();
+	return end_json(inv, far, far_port);
+}
+
+/* Both ends of the entries of a kind. */
+static json_t *
+facts_json(const struct inventory *inv, const struct todo_list *list, enum todo_why why)
+{
+	json_t *places = json_array();
+	json_int_t n = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct todo *t = &list->item[i];
+
+		if (t->why == why && !is_second_end(inv, list, t) && n++ < FACTS_MAX)
+			json_array_append_new(places,
+			    json_pack("{s:o, s:o}", "at", todo_at_json(inv, t), "other",
+				todo_other_json(inv, t)));
+	}
+	return json_pack("{s:I, s:o}", "entries", n, "places", places);
+}
+
+/* Who tells lines of a list as events. */
+struct teller {
+	const struct inventory *inv;
+	const struct todo_list *list;
+	bool unlogged;
+	uint64_t *told; /* [N_TODO_WHY] */
+	uint64_t ends;
+};
+
+static void
+tell_line(void *arg, const struct todo_line *line)
+{
+	enum todo_why why = (enum todo_why)line->first->why;
+	struct teller *t = arg;
+	const struct telling telling = { .kind = todo_event_kind(why),
+		.facts = facts_json(t->inv, t->list, why),
+		.unlogged = t->unlogged };
+
+	t->told[why] = event_tell(&telling, FM_LOG_WARN, "sweep", "%s", line->text);
+}
+
+static void
+log_line(void *arg, const struct todo_line *line)
+{
+	log_notice("sweep", "%s", line->text);
+}
+
+static void
+end_line(void *arg, const struct todo_line *line)
+{
+	struct teller *t = arg;
+	const struct telling telling = { .kind = todo_event_kind((enum todo_why)line->first->why),
+		.ends = t->ends,
+		.unlogged = true };
+
+	event_tell(&telling, FM_LOG_NOTICE, "sweep", "%s", line->text);
+}
+
+static void
+tell(struct sweeper *s, const struct todo_list *list, const struct todo_lines *how)
+{
+	if (list->n > 0 && !todo_each_line(&s->inv, list, how))
+		log_err("sweep", "out of memory: what is unfinished is not told");
 }
 
 void
-todo_tell(struct sweeper *s, const struct todo_list *list, bool is_done)
+todo_tell_begun(
+    struct sweeper *s, const struct todo_list *list, bool unlogged, uint64_t told[N_TODO_WHY])
 {
-	const struct todo_lines how = { .is_done = is_done, .say = log_line, .arg = &is_done };
+	struct teller t = { .inv = &s->inv, .list = list, .unlogged = unlogged, .told = told };
 
-	if (!todo_each_line(&s->inv, list, &how))
-		log_err("sweep", "out of memory: what is unfinished is not told");
+	tell(s, list, &(struct todo_lines){ .say = tell_line, .arg = &t });
+}
+
+void
+todo_tell_done(struct sweeper *s, const struct todo_list *list)
+{
+	tell(s, list, &(struct todo_lines){ .is_done = true, .say = log_line });
+}
+
+void
+todo_tell_over(struct sweeper *s, const struct todo_list *list, uint64_t event)
+{
+	struct teller t = { .ends = event };
+
+	tell(s, list, &(struct todo_lines){ .is_done = true, .say = end_line, .arg = &t });
 }

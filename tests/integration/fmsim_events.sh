@@ -58,6 +58,16 @@ fmctl events | grep -q "warn  *lost: $cable" || fail "events as text"
 one_line "notice  fabric: came: $cable (4xEDR); .*by trap 128 of .*; SUBNET UP" 'relink leaf-2[5]'
 echo "ok: a cable"
 
+# over KIND...: of the newest events of these kinds the last one is the end of the first
+over() {
+	fmctl events --kind="$1" --json | python3 -c '
+import json, sys
+began, end = json.load(sys.stdin)[-2:]
+sys.exit("ends" in began or end["kind"] != began["kind"] or end.get("ends") != began["n"])'
+}
+over lost-cables || fail "no end of a lost cable: $(fmctl events --json)"
+echo "ok: an event has an end"
+
 one_line 'notice  fabric: lost: host "host-3-2" (0x[0-9a-f]*), cabled to "leaf-3" port 2; .*by trap 128 of "leaf-3"; SUBNET UP' 'unlink host-3-2[1]'
 one_line 'notice  fabric: came: host "host-3-2" (0x[0-9a-f]*), cabled to "leaf-3" port 2' 'relink host-3-2[1]'
 echo "ok: a host"
@@ -90,9 +100,35 @@ fmsim_say unlink 'host-1-4[1]' >/dev/null
 await "$dir/follow" 'lost: host "host-1-4"'
 kill "$fmd"
 wait "$fmd"
+newest=$(tail -n 1 "$dir/state/events.jsonl" | sed 's/{"n":\([0-9]*\),.*"kind":"stopped".*/\1/')
 rc=0
 wait "$follower" || rc=$?
 [ $rc = 1 ] && grep -q 'fmd' "$dir/follow.err" || fail "who follows ends with $rc: $(cat "$dir/follow.err")"
 numbers=$(sed 's/^ *\([0-9]*\) .*/\1/' "$dir/follow")
 [ "$numbers" = "$(seq "$(head -n 1 <<<"$numbers")" "$(tail -n 1 <<<"$numbers")")" ] || fail "not each event once: $(cat "$dir/follow")"
 echo "ok: events that come"
+
+# ---- numbers go on over a restart, also of an fmd that was killed
+restart() {
+	exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config=none --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
+	fmd=$!
+	await "$dir/fmd.out" "SUBNET UP"
+}
+restart
+fmctl events --since="$newest" --json | python3 -c '
+import json, sys
+events = json.load(sys.stdin)
+first = int(sys.argv[1])
+sys.exit([e["n"] for e in events] != list(range(first, first + len(events))) or [e["kind"] for e in events][:2] != ["stopped", "started"])' "$newest" ||
+	fail "numbers do not go on behind $newest: $(fmctl events --since="$newest")"
+fmctl events --kind=started --last=1000 | grep -c ' started' | grep -qx 2 || fail "not two starts: $(fmctl events --kind=started)"
+fmctl status --json | python3 -c 'import json, sys; n = json.load(sys.stdin)["events"]; sys.exit(n["started"] != 1 or "stopped" in n)' || fail "counts since the start"
+kill -9 "$fmd"
+wait "$fmd" 2>/dev/null
+sed -i '3s/.*/no event/' "$dir/state/events.jsonl"
+printf '{"n":' >>"$dir/state/events.jsonl"
+restart
+grep -q 'warning keep: .*/events.jsonl: line 3 is no event, as it is no object of JSON; 1 such line is passed over' "$dir/fmd.out" || fail "a wrong line: $(cat "$dir/fmd.out")"
+grep -q 'warning keep: .*/events.jsonl ends within a line, as after a crash: its last 5 bytes are left out' "$dir/fmd.out" || fail "a torn line: $(cat "$dir/fmd.out")"
+[ "$(fmctl events --kind=events-damaged | grep -c ' is no event\| within a line')" = 2 ] || fail "what was damaged is no event: $(fmctl events)"
+echo "ok: events over a restart"

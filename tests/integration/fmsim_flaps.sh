@@ -43,6 +43,7 @@ listed || fail "restored without --yes"
 exits 0 restore link:spine-2:2 --yes --wait
 until_true status_has troubles 0
 grep -q "flapping no more: cable" "$dir/fmd.out" || fail "its end is not told"
+[ "$(fmctl events --kind=flapping --json | grep -c '"kind"\|"ends"')" = 3 ] || fail "not an event that began and its end: $(fmctl events --kind=flapping --json)"
 exits 2 restore link:spine-2:2 --yes
 says "not isolated"
 echo "ok: it is restored"

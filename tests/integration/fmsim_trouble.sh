@@ -5,7 +5,7 @@
 set -u
 
 . "$(dirname "$0")/fmsim.bash"
-need grep
+need grep python3
 
 "$build/fmroute" gen pgft 2 4,2 1,2 1,1 >"$dir/net" || exit 1
 simulate "$dir/net"
@@ -44,6 +44,15 @@ fmsim_say ports host-2-1 1 >/dev/null
 fmsim_say reboot host-2-1 >/dev/null
 until_true counts 0 8
 fmctl trouble | grep -q duplicate-guid && fail "still on the list"
+# An event when it came on the list, with both ends, and one when it left.
+fmctl events --kind=duplicate-guid --json >"$dir/events"
+python3 -c '
+import json, sys
+began, end = json.load(sys.stdin)
+place, = began["facts"]["places"]
+sys.exit((place["at"]["node"], place["at"]["port"], place["other"]["node"]) != ("leaf-2", 1, "leaf-1") or
+         began["level"] != "warn" or end["level"] != "notice" or "ends" in began or end["ends"] != began["n"])' <"$dir/events" ||
+	fail "events of it: $(cat "$dir/events")"
 echo "ok: it heals"
 
 # What is believed, and on what reads it rests, whatever the last sweep that changed something said.
@@ -71,4 +80,5 @@ fmctl trouble >"$dir/list"
 [ "$(grep -c '"spine-2"' "$dir/list")" = 1 ] && grep -q 'no-answer.*behind "leaf-1".*; the same of "leaf-2" ' "$dir/list" ||
 	fail "not a line for a dead spine: $(cat "$dir/list")"
 [ "$(wc -L <"$dir/list")" -le 250 ] || fail "a long line: $(cat "$dir/list")"
+fmctl events --kind=no-answer --last=1 --json | grep -c '"node"' | grep -qx 4 || fail "not an event with both ends of two cables: $(fmctl events --kind=no-answer --json)"
 echo "ok: a line for a dead switch"

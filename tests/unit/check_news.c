@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/inventory/flaps.h"
+#include "core/inventory/lasting.h"
 #include "core/inventory/news.h"
 #include "tests/run.h"
 
@@ -620,6 +621,129 @@ START_TEST(one_slow_cable_of_several_counts)
 }
 END_TEST
 
+/* ------------------------------------------------------------------ what lasts */
+
+static struct lasting lasting;
+static uint64_t n_over, last_over;
+
+static void
+count_over(void *arg, const struct lasting_part *last)
+{
+	n_over++;
+	last_over = last->event;
+}
+
+/* The picture after what happens, told as events from 10 * (1 + its turn) on. */
+static struct seen *
+follow(struct seen *before, void (*happens)(void), unsigned turn)
+{
+	struct seen *now;
+	struct news news;
+
+	if (happens != NULL)
+		happens();
+	now = seen_make(&inv, before, BEGUN + turn);
+	ck_assert(news_tell(before, now, BEGUN + turn, &news));
+	lasting_follow(&lasting, now, count_over, NULL);
+	for (size_t i = 0; i < news.items.n; i++)
+		ck_assert(
+		    lasting_add(&lasting, 10 * (1 + turn) + i, now, &news, &news.items.item[i]));
+	news_fini(&news);
+	seen_free(before);
+	return now;
+}
+
+static void
+leaf_back_but_a_host(void)
+{
+	back_leaf(1);
+	lose(host(1, 2));
+}
+
+static void
+last_host_back(void)
+{
+	inv_node(&inv, host(1, 2))->present = true;
+	plug_host(1, 2);
+}
+
+static void
+cable_back(void)
+{
+	plug_spine(2, 0);
+}
+
+static void
+slow_cable(void)
+{
+	run_at(leaf(2), n_hosts + 1, 1, 4);
+}
+
+static void
+full_cable(void)
+{
+	run_at(leaf(2), n_hosts + 1, 2, 4);
+}
+
+static const struct {
+	const char *name;
+	void (*happens[4])(void);
+	unsigned over_by; /* the turn that ends what began in turn 1; 0: none does */
+} lasts[] = {
+	{ "a leaf, back at once", { one_leaf, leaf_back }, 2 },
+	{ "a leaf, a host of it later", { one_leaf, leaf_back_but_a_host, last_host_back }, 3 },
+	{ "a leaf, but a host of it", { one_leaf, leaf_back_but_a_host, nothing }, 0 },
+	{ "a host at another port", { one_host, nothing, host_back_elsewhere }, 3 },
+	{ "two hosts that are exchanged", { two_hosts_of_a_leaf, two_hosts_back_crossed }, 2 },
+	{ "a cable", { one_cable, nothing, cable_back }, 3 },
+	{ "a cable in the place of another", { one_cable, cable_back_elsewhere }, 2 },
+	{ "a slow cable", { slow_cable, nothing, full_cable }, 3 },
+	{ "a slow cable that is lost", { slow_cable, one_cable }, 2 },
+	{ "one that flaps", { flapping, still }, 2 },
+	{ "one that flaps on", { flapping, nothing }, 0 },
+	{ "another name", { renamed, nothing }, 0 },
+};
+
+/* The first event ends with the turn that ends it, once, and none else. */
+START_TEST(what_lasts_has_an_end)
+{
+	struct seen *now;
+
+	make(4, 3, 2);
+	n_over = last_over = 0;
+	now = follow(NULL, NULL, 0);
+	for (unsigned turn = 1; turn <= 4 && lasts[_i].happens[turn - 1] != NULL; turn++) {
+		now = follow(now, lasts[_i].happens[turn - 1], turn);
+		ck_assert_msg(n_over == (lasts[_i].over_by != 0 && turn >= lasts[_i].over_by),
+		    "%s: %lu over in turn %u", lasts[_i].name, (unsigned long)n_over, turn);
+	}
+	ck_assert_uint_eq(last_over, lasts[_i].over_by != 0 ? 20 : 0);
+	lasting_forget(&lasting);
+	seen_free(now);
+	inv_fini(&inv);
+}
+END_TEST
+
+/* It was lost, and is there with a lane: one event is over, and another one begins. */
+START_TEST(a_cable_that_comes_slow)
+{
+	struct seen *now;
+
+	make(4, 3, 2);
+	n_over = last_over = 0;
+	now = follow(NULL, NULL, 0);
+	now = follow(now, one_cable, 1);
+	now = follow(now, cable_back_slow, 2);
+	ck_assert(n_over == 1 && last_over == 20);
+	now = follow(now, full_cable, 3);
+	ck_assert(n_over == 2 && last_over == 30);
+	ck_assert_uint_eq(lasting.parts.n, 0);
+	lasting_forget(&lasting);
+	seen_free(now);
+	inv_fini(&inv);
+}
+END_TEST
+
 /* What has the GUID of a leaf, and is a host. */
 START_TEST(another_node_of_the_guid_is_told)
 {
@@ -870,6 +994,8 @@ main(void)
 	tcase_add_test(tc, flapping_is_told_once);
 	tcase_add_test(tc, who_comes_back_elsewhere_is_told_with_where_it_was);
 	tcase_add_test(tc, one_slow_cable_of_several_counts);
+	tcase_add_loop_test(tc, what_lasts_has_an_end, 0, (int)N_OF(lasts));
+	tcase_add_test(tc, a_cable_that_comes_slow);
 	tcase_add_test(tc, another_node_of_the_guid_is_told);
 	tcase_add_test(tc, ten_thousand_are_a_handful_of_lines);
 	tcase_add_test(tc, a_part_behind_one_cable_is_one_line);
