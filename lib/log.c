@@ -272,10 +272,10 @@ void
 fm_log_rl(
     struct fm_log_bucket *b, enum fm_log_level level, const char *subsystem, const char *fmt, ...)
 {
-	const struct fm_log_as as = { .kind = b->kind };
+	const struct fm_log_as as = { .kind = level <= FM_LOG_WARN ? b->kind : 0 };
 	va_list ap;
 
-	if ((!fm_log_wants(level, subsystem) && !is_watched(level, b->kind)) || !take_token(b))
+	if ((!fm_log_wants(level, subsystem) && !is_watched(level, as.kind)) || !take_token(b))
 		return;
 	if (b->dropped > 0) {
 		fm_log_as(

@@ -72,7 +72,7 @@ void fm_vlog_as(const struct fm_log_as *as, enum fm_log_level level, const char 
 struct fm_log_bucket {
 	uint32_t burst, every_ms;
 	uint32_t dropped;
-	unsigned kind; /* of its lines, fm_log_as; 0: none */
+	unsigned kind; /* of its warnings and errors, as of fm_log_as; 0: none */
 	struct fm_tokens tokens;
 };
 void fm_log_rl(struct fm_log_bucket *b, enum fm_log_level level, const char *subsystem,

@@ -66,7 +66,7 @@ int fmctl_wait_tables(
 int fmctl_wait_handover(
     const struct ask *a, const json_t *begun, int *code, json_t **result, struct fm_error *err);
 
-/* fmctl_events.c: the events of an answer, then those that come, till fmd or who reads is gone. */
+/* fmctl_wait.c: the events of an answer, then those that come, till fmd or who reads is gone. */
 int fmctl_follow(const struct ask *a, const json_t *shown, struct fm_error *err);
 void fmctl_show_events(const struct ask *a, const json_t *result, FILE *out);
 

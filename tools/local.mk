@@ -32,7 +32,6 @@ fmctl_SOURCES = \
 	tools/fmctl.h \
 	tools/fmctl_call.c \
 	tools/fmctl_dist.c \
-	tools/fmctl_events.c \
 	tools/fmctl_show.c \
 	tools/fmctl_table.c \
 	tools/fmctl_wait.c

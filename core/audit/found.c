@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "core/ask/sweeper.h"
+#include "core/events/tell.h"
 #include "core/program/looks.h"
 #include "core/text/sentence.h"
 
@@ -66,13 +67,14 @@ turns_in_a_row(struct found *f, uint32_t slot)
 /* Of one node.  What nobody asked for is told at the first turn of a row, the second, the fourth,
  * ...; what somebody asked for, always. */
 static void
-log_differences(struct sweeper *s, struct found *f, const struct found_block *b, size_t n,
-    bool is_asked_for)
+log_differences(
+    struct sweeper *s, struct found *f, const struct found_block *b, size_t n, bool is_asked_for)
 {
 	uint32_t n_turns = turns_in_a_row(f, b->slot), n_of[N_LOOK_KINDS] = { 0 };
 	char name[128], text[512];
 	struct sentence line = { .text = text, .size = sizeof(text) };
 	const char *between = "";
+	bool is_told;
 
 	for (size_t i = 0; i < n; i++)
 		n_of[b[i].kind]++;
@@ -87,8 +89,9 @@ log_differences(struct sweeper *s, struct found *f, const struct found_block *b,
 	}
 	if (n_turns > 1)
 		sentence_add(&line, "; that is so for the %" PRIu32 ". turn in a row", n_turns);
-	fm_log(is_asked_for || (n_turns & (n_turns - 1)) == 0 ? FM_LOG_WARN : FM_LOG_INFO, "audit",
-	    "%s; it is written again", text);
+	is_told = is_asked_for || (n_turns & (n_turns - 1)) == 0;
+	events_add(is_told ? EVENT_READBACK_DIFFERS : EVENT_NONE,
+	    is_told ? FM_LOG_WARN : FM_LOG_INFO, "audit", NULL, "%s; it is written again", text);
 }
 
 uint32_t
@@ -107,7 +110,8 @@ found_settle(struct sweeper *s, struct found *f, bool is_asked_for)
 			log_differences(s, f, b, n, is_asked_for);
 	}
 	if (n_nodes > LINES_MOST)
-		log_warn("audit", "so do %" PRIu32 " nodes more", n_nodes - LINES_MOST);
+		events_add(EVENT_READBACK_DIFFERS, FM_LOG_WARN, "audit", NULL,
+		    "so do %" PRIu32 " nodes more", n_nodes - LINES_MOST);
 	f->blocks.n = 0;
 	return n_nodes;
 }

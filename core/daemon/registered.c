@@ -229,12 +229,14 @@ start(void *arg, struct sa *sa)
 
 	if (d->store != NULL &&
 	    registry_load(r, d->store, daemon_sa_clock_ms(d), wall_s(), &err) != 0)
-		log_warn("sa", "what hosts had registered is lost: %s", err.msg);
+		events_add(EVENT_REGISTERED_LOST, FM_LOG_WARN, "sa", NULL,
+		    "what hosts had registered is lost: %s", err.msg);
 	if (d->store == NULL || d->registered->is_lost || registry_lacks(r))
 		on_lost(d, 0);
 	sa_on_lost(sa, on_lost, d);
 	if (d->store != NULL && !sa_keep(sa, d->store, wall_s, d->transport->ops->has_agents))
-		log_err("sa", "out of memory: what hosts register is not kept for a restart");
+		events_add(EVENT_REGISTERED_LOST, FM_LOG_ERR, "sa", NULL,
+		    "out of memory: what hosts register is not kept for a restart");
 	sa_on_group(sa, on_group, d);
 	sa_on_alias(sa, on_alias, d);
 }
@@ -281,7 +283,8 @@ daemon_load_registry(void *arg, struct sa *sa)
 	struct fm_error err = { 0 };
 
 	if (registry_load(sa_registry(sa), d->store, daemon_sa_clock_ms(d), wall_s(), &err) != 0) {
-		log_warn("sa", "what hosts had registered is lost: %s", err.msg);
+		events_add(EVENT_REGISTERED_LOST, FM_LOG_WARN, "sa", NULL,
+		    "what hosts had registered is lost: %s", err.msg);
 		on_lost(d, 0);
 	}
 	sa_tick(sa, daemon_sa_clock_ms(d)); /* the loop is told */

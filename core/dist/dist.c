@@ -18,6 +18,7 @@
 
 #include "core/dist/dist.h"
 #include "core/dist/view_blobs.h"
+#include "core/events/tell.h"
 #include "lib/log.h"
 #include "lib/thread.h"
 
@@ -52,6 +53,7 @@ struct publisher {
 	uint64_t term;		  /* ours; 0: none taken yet */
 	struct place_epoch known; /* that we have published, or found when we took our term */
 	uint32_t retry_ms;	  /* 0: nothing has failed */
+	uint64_t failed;	  /* the event that told of it; 0: none */
 	struct followers followers;
 	int64_t looked_ms; /* at them, CLOCK_MONOTONIC */
 	bool fenced;	   /* another has published since */
@@ -90,13 +92,18 @@ forget_place(struct publisher *p)
 static void
 note_failure(struct publisher *p, int rc, const struct fm_error *err)
 {
+	uint64_t n = 0;
+
 	if (rc == FM_E_CANCELLED)
-		log_err("dist",
+		n = events_add(EVENT_NOT_PUBLISHED, FM_LOG_ERR, "dist", NULL,
 		    "%s; nothing is published until this SM becomes master anew (two masters "
 		    "that publish to one place?)",
 		    err->msg);
 	else if (p->retry_ms == 0)
-		log_warn("dist", "%s; it is tried again", err->msg);
+		n = events_add(EVENT_NOT_PUBLISHED, FM_LOG_WARN, "dist", NULL,
+		    "%s; it is tried again", err->msg);
+	if (p->failed == 0)
+		p->failed = n;
 	forget_place(p);
 	p->fenced = rc == FM_E_CANCELLED;
 	p->retry_ms = p->retry_ms == 0	      ? RETRY_MS
@@ -112,6 +119,8 @@ note_failure(struct publisher *p, int rc, const struct fm_error *err)
 static void
 note_well(struct publisher *p)
 {
+	event_end(p->failed, EVENT_NOT_PUBLISHED, "dist", "%s is well again", p->at.where);
+	p->failed = 0;
 	p->retry_ms = 0;
 	pthread_mutex_lock(&p->lock);
 	p->status.error[0] = '\0';

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "core/events/tell.h"
 #include "lib/log.h"
 
 void
@@ -68,6 +69,8 @@ note_all_here(struct follower *one, const char *place)
 {
 	if (one->gone)
 		log_notice("dist", "%s follows %s again", one->name, place);
+	event_end(one->event, EVENT_FOLLOWER_LOST, "dist", "%s follows %s again", one->name, place);
+	one->event = 0;
 	one->most = one->here;
 	one->fewer_ms = -1;
 	one->gone = false;
@@ -93,12 +96,16 @@ note_fewer(struct follower *one, int64_t now_ms, const char *place)
 	if (one->gone || now_ms - one->fewer_ms < FOLLOWERS_GONE_MS)
 		return;
 	one->gone = true;
-	log_warn("dist", "%s", follower_say_gone(one, place, text));
+	one->event = events_add(EVENT_FOLLOWER_LOST, FM_LOG_WARN, "dist", NULL, "%s",
+	    follower_say_gone(one, place, text));
 }
 
 static void
 forget_missing(struct follower *one, const char *place)
 {
+	event_end(one->event, EVENT_FOLLOWER_LOST, "dist", "%s is not waited for at %s any more",
+	    one->name, place);
+	one->event = 0;
 	log_notice("dist",
 	    "%s has not followed %s for a day (%u of %u are there): those that are missing are "
 	    "forgotten",

@@ -27,6 +27,7 @@ struct follower {
 	unsigned here, most; /* as of the last look; at once, since it has been known */
 	int64_t fewer_ms;    /* when fewer than most were seen first; -1: all are here */
 	bool gone;
+	uint64_t event; /* that told that it is */
 };
 
 struct followers {

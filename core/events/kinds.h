@@ -138,12 +138,15 @@
 	X(PORT_BABBLING, "port-babbling", false, \
 	    "A port sends traps without end; where babbling_port_policy disables it, " \
 	    "disabled tells of that.") \
+	X(NO_REPLY, "no-reply", false, \
+	    "A node has not answered what it was asked, or gives nothing away under its M_Key. " \
+	    "Where that lasts, no-answer, silent-node, unanswered or foreign-m-key tells of it.") \
 	X(NODE_REFUSES, "node-refuses", false, \
 	    "A node refuses what fmd writes, or does not take it.") \
 	X(READBACK_DIFFERS, "readback-differs", false, \
 	    "Nodes hold something else than what fmd has written, and it is written again.") \
 	X(NOT_PUBLISHED, "not-published", true, "A place cannot be published to.") \
-	X(FOLLOWER_LOST, "follower-lost", false, "Who follows a place is gone or behind.") \
+	X(FOLLOWER_LOST, "follower-lost", true, "Who follows a place is gone.") \
 	/* other warnings and errors */ \
 	X(WARNING_AUDIT, "warning-audit", false, "Reading back.") \
 	X(WARNING_CONF, "warning-conf", false, "The configuration and the files that it names.") \

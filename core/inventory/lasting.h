@@ -3,9 +3,9 @@
  * core/inventory/lasting.h - news that last: when is all that an event told of over?
  *
  * What was lost is over when it is there again, what flaps when it is still, what is slow, or has
- * come so, when it has its full width and speed, or no link.  That is read off the picture of now, part by part, so
- * that nothing has to be counted.  Parts: as many as nodes and cables were told of and are not over
- * yet.
+ * come so, when it has its full width and speed, or no link.  That is read off the picture of now,
+ * part by part, so that nothing has to be counted.  Parts: as many as nodes and cables were told of
+ * and are not over yet.
  */
 #ifndef CORE_INVENTORY_LASTING_H
 #define CORE_INVENTORY_LASTING_H

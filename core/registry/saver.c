@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/events/kinds.h"
 #include "lib/log.h"
 #include "lib/thread.h"
 
@@ -90,7 +91,8 @@ saver_new(struct registry *r, struct store *store, int64_t (*wall_s)(void), bool
 	s->registry = r;
 	s->store = store;
 	s->wall_s = wall_s;
-	s->bucket = (struct fm_log_bucket){ .burst = 3, .every_ms = 60000 };
+	s->bucket =
+	    (struct fm_log_bucket){ .burst = 3, .every_ms = 60000, .kind = EVENT_REGISTERED_LOST };
 	s->due_ms = INT64_MIN;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->news, NULL);

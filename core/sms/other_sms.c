@@ -9,6 +9,7 @@
  */
 #include <inttypes.h>
 
+#include "core/events/tell.h"
 #include "core/sms/internal.h"
 
 #define OFFER_AGAIN_MS 30000 /* ... was not: not offered again before */
@@ -147,19 +148,19 @@ log_sm(struct sweeper *s, const struct ha_other *o)
 	case HA_OURS:
 		break;
 	case HA_FOREIGN:
-		fm_log(rules ? FM_LOG_WARN : FM_LOG_NOTICE, "ha",
+		events_add(EVENT_OTHER_SM, rules ? FM_LOG_WARN : FM_LOG_NOTICE, "ha", NULL,
 		    "an SM does not show that it has our sm_key: %s; %s", who,
 		    rules ? "nothing is handed over to it nor taken from it" : "not considered");
 		break;
 	case HA_GIVEN_UP:
 		break; /* said when it was */
 	case HA_IMPOSTOR:
-		log_warn("ha",
+		events_add(EVENT_OTHER_SM, FM_LOG_WARN, "ha", NULL,
 		    "an SM shows the GUID 0x%016" PRIx64 ", which is not its port's: %s; ignored",
 		    o->info.guid, who);
 		break;
 	case HA_NOT_ALLOWED:
-		fm_log(rules ? FM_LOG_ERR : FM_LOG_WARN, "ha",
+		events_add(EVENT_OTHER_SM, rules ? FM_LOG_ERR : FM_LOG_WARN, "ha", NULL,
 		    "an SM %s (0x%016" PRIx64 "): %s; %s",
 		    s->set.sm.ignore_others ? "is ignored by ignore_other_sm"
 					    : "is not in allowed_sm_guids",
@@ -279,7 +280,7 @@ give_way(struct sweeper *s, const struct ha_other *o)
 		log_notice("ha", "a better SM is on the subnet: %s; handing over", s->report.other);
 	} else if (patience > 0 && now - p->first_offer_ms >= patience) {
 		p->given_up = true;
-		log_warn("ha",
+		events_add(EVENT_SM_GIVEN_UP, FM_LOG_WARN, "ha", NULL,
 		    "a better SM has not taken the subnet for %" PRId64
 		    " s: %s; it is given up, and we rule on (stop it, or lower its priority)",
 		    patience / 1000, s->report.other);
@@ -303,7 +304,7 @@ log_standby(struct sweeper *s, enum ha_verdict verdict)
 		log_notice(
 		    "ha", "a lesser SM is master: %s; waiting for its handover", s->report.other);
 	else if (m->trust != HA_OURS)
-		log_warn("ha",
+		events_add(EVENT_OTHER_SM, FM_LOG_WARN, "ha", NULL,
 		    "the master does not show that it has our sm_key: %s; standing by, it will not "
 		    "hand over to us nor we to it",
 		    s->report.other);

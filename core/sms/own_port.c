@@ -18,6 +18,7 @@
  */
 #include <inttypes.h>
 
+#include "core/events/tell.h"
 #include "core/sms/internal.h"
 
 #define LOG_STILL_MS 250 /* a log that is silent for so long, and two polls, are our death */
@@ -37,7 +38,7 @@ void
 sms_no_link(struct sweeper *s)
 {
 	if (s->p.ha->state == WIRE_SM_MASTER)
-		log_warn("ha", "our port has no link: we are master no more");
+		log_beside(FM_LOG_WARN, "ha", "our port has no link: we are master no more");
 	if (s->p.ha->state != WIRE_SM_NOT_ACTIVE)
 		ha_give_up(s->p.ha);
 }
@@ -213,7 +214,8 @@ sms_doubt(struct sweeper *s, const char *why)
 {
 	if (s->p.ha->state != WIRE_SM_MASTER)
 		return;
-	log_warn("ha", "%s: nothing is sent before it is known who rules", why);
+	events_add(EVENT_RULE_DOUBTED, FM_LOG_WARN, "ha", NULL,
+	    "%s: nothing is sent before it is known who rules", why);
 	doubt(s);
 }
 
@@ -267,7 +269,8 @@ sms_awake(struct sweeper *s)
 	s->sm->stood_still = false;
 	if (!doubts)
 		return;
-	fm_log(s->sm->gives_log ? FM_LOG_INFO : FM_LOG_WARN, "ha",
+	events_add(s->sm->gives_log ? EVENT_NONE : EVENT_RULE_DOUBTED,
+	    s->sm->gives_log ? FM_LOG_INFO : FM_LOG_WARN, "ha", NULL,
 	    "fmd stood still for %" PRId64
 	    " ms, in which a standby may have taken over: nothing is sent before that is known",
 	    still_ms);

@@ -10,6 +10,7 @@
  */
 #include <inttypes.h>
 
+#include "core/events/tell.h"
 #include "core/sms/internal.h"
 
 #define LESSER_SAY_MS 60000 /* so long a lesser master has not handed over: say so */
@@ -31,7 +32,7 @@ note_work(struct sweeper *s, bool works)
 		return;
 	p->given_up = true;
 	sm_describe(s, &h->master, s->report.other, sizeof(s->report.other));
-	log_err("ha",
+	events_add(EVENT_SM_GIVEN_UP, FM_LOG_ERR, "ha", NULL,
 	    "the SM that we stand by for has not made the subnet work for %" PRId64
 	    " s: %s; it is given up and ignored (stop it, or set allowed_sm_guids)",
 	    s->set.sm.patience_ms / 1000, s->report.other);
@@ -138,11 +139,11 @@ on_poll(struct ask *a, enum txn_status status, const uint8_t *reply)
 		    status == TXN_OK ? "the master stepped down"
 				     : "the master does not answer any more");
 	else if (h->n_lesser_polls == 1 && order_gave_to(s, now.info.guid))
-		log_warn("ha",
+		events_add(EVENT_OTHER_SM, FM_LOG_WARN, "ha", NULL,
 		    "the SM that we handed over to does not raise its priority as master and will "
 		    "hand the subnet back: set its master_sm_priority");
 	else if (h->n_lesser_polls == LESSER_SAY_MS / s->set.sm.polling_timeout_ms + 1)
-		log_warn("ha",
+		events_add(EVENT_OTHER_SM, FM_LOG_WARN, "ha", NULL,
 		    "the master is of lower rank than we are and does not hand over: %s; still "
 		    "waiting (stop it, "
 		    "or lower our priority)",

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/ctl/ctl.h"
+#include "core/events/tell.h"
 #include "core/registry/saver.h"
 #include "core/server/server.h"
 #include "core/sms/sms.h"
@@ -53,13 +54,44 @@ put_files(struct copying *c)
 
 /* --------------------------------------------------------------------- logs */
 
+/* Where it is kept which event told of a standby; of many the last one. */
+static struct lost_copy *
+lost_copy_of(struct copying *c, uint64_t guid)
+{
+	struct lost_copy *free_one = &c->g.lost[COPIES_MAX - 1];
+
+	for (unsigned i = COPIES_MAX; i-- > 0;) {
+		if (c->g.lost[i].event != 0 && c->g.lost[i].guid == guid)
+			return &c->g.lost[i];
+		if (c->g.lost[i].event == 0)
+			free_one = &c->g.lost[i];
+	}
+	return free_one;
+}
+
+/* While we do not rule, or it has said that it goes, it is no loss. */
+static void
+tell_lost(struct standby *s, bool said, const char *why)
+{
+	static const char words[] = "the standby 0x%016" PRIx64 " has no copy any more: %s";
+	struct lost_copy *lost = lost_copy_of(s->c, s->guid);
+
+	if (said || !s->c->g.rules) {
+		log_info("ha", words, s->guid, why);
+		return;
+	}
+	lost->guid = s->guid;
+	lost->event = events_add(EVENT_COPY_LOST, FM_LOG_WARN, "ha",
+	    json_pack("{s:o}", "guid", json_sprintf("0x%016" PRIx64, s->guid)), words, s->guid,
+	    why);
+}
+
 static void
 drop_standby(struct standby *s, bool said, const char *why)
 {
 	if (s->place != NOBODY) {
 		copies_end(s->c->g.copies, s->place, said);
-		fm_log(said || !s->c->g.rules ? FM_LOG_INFO : FM_LOG_WARN, "ha",
-		    "the standby 0x%016" PRIx64 " has no copy any more: %s", s->guid, why);
+		tell_lost(s, said, why);
 	}
 	bufferevent_free(s->io);
 	s->io = NULL;
@@ -330,6 +362,7 @@ static int
 on_hello(struct standby *s, const struct link_frame *f, struct fm_error *err)
 {
 	struct copying *c = s->c;
+	struct lost_copy *lost;
 	struct link_hello h;
 	int rc = link_read_hello(f, &h, err);
 
@@ -343,9 +376,14 @@ on_hello(struct standby *s, const struct link_frame *f, struct fm_error *err)
 	if (h.term > c->term)
 		return on_other_term(c, h.term, err);
 	end_earlier(c, s);
-	if ((rc = begin_copy(s, err)) == 0)
-		log_notice("ha", "the standby 0x%016" PRIx64 " begins a copy", h.guid);
-	return rc;
+	if ((rc = begin_copy(s, err)) != 0)
+		return rc;
+	log_notice("ha", "the standby 0x%016" PRIx64 " begins a copy", h.guid);
+	lost = lost_copy_of(c, h.guid);
+	event_end(lost->event, EVENT_COPY_LOST, "ha", "the standby 0x%016" PRIx64 " begins a copy",
+	    h.guid);
+	lost->event = 0;
+	return 0;
 }
 
 /* A frame of a standby.  Not 0: it is refused with this sentence; FM_E_CANCELLED: it has left. */
@@ -397,7 +435,8 @@ on_standby_read(struct bufferevent *io, void *arg)
 		drop_standby(s, true, err.msg);
 		return;
 	}
-	fm_log(s->c->g.rules ? FM_LOG_WARN : FM_LOG_DEBUG, "ha",
+	events_add(s->c->g.rules ? EVENT_COPY_REFUSED : EVENT_NONE,
+	    s->c->g.rules ? FM_LOG_WARN : FM_LOG_DEBUG, "ha", NULL,
 	    "the standby 0x%016" PRIx64 " gets no copy: %s", s->guid, err.msg);
 	standby_say_bye(io, err.msg);
 	if (s->place != NOBODY)

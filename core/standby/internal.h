@@ -57,6 +57,11 @@ struct guids {
 	size_t n, room;
 };
 
+/* A standby that has no copy any more, and which event told of that. */
+struct lost_copy {
+	uint64_t guid, event; /* event 0: none is lost */
+};
+
 /* As master. */
 struct giving {
 	bool rules;
@@ -64,8 +69,9 @@ struct giving {
 	struct evconnlistener *listener; /* NULL: nobody gets a copy */
 	char socket[SOCKET_PATH_MAX];
 	struct standby standby[STANDBYS_MAX];
-	struct beside beside; /* makes what differs of files */
-	int wake_fd;	      /* another thread has put a change */
+	struct lost_copy lost[COPIES_MAX]; /* of the last ones */
+	struct beside beside;		   /* makes what differs of files */
+	int wake_fd;			   /* another thread has put a change */
 	struct event *ev_wake;
 	uint64_t n_lid_changes;
 	struct link_marks marks; /* as they were put last */

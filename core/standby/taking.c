@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/events/tell.h"
 #include "core/program/program.h"
 #include "core/server/server.h"
 #include "core/sms/sms.h"
@@ -102,7 +103,8 @@ take_from_master(struct copying *c, const struct link_frame *f, struct fm_error 
 		c->term = f->term;
 	if (!was_whole && mirror_is_whole(c->t.mirror)) {
 		c->t.why[0] = '\0';
-		log_notice("ha", "the copy of the master by %s is whole", c->t.from);
+		events_add(EVENT_COPY_WHOLE, FM_LOG_NOTICE, "ha", NULL,
+		    "the copy of the master by %s is whole", c->t.from);
 	}
 	return 0;
 }
@@ -268,7 +270,8 @@ taking_take_over(struct copying *c)
 	c->t.io = NULL;
 	sms_note_log(c->p.sweeper, false);
 	if (mirror_settle(c->t.mirror, &err) != 0) {
-		log_err("ha", "the copy of the master is not whole: %s", err.msg);
+		events_add(EVENT_COPY_IN_PART, FM_LOG_ERR, "ha", NULL,
+		    "the copy of the master is not whole: %s", err.msg);
 		in_sync = false;
 	}
 	mirror_free(c->t.mirror);
@@ -279,7 +282,7 @@ taking_take_over(struct copying *c)
 	if (in_sync)
 		log_notice("ha", "what hosts registered with the master is here");
 	else
-		log_warn("ha",
+		events_add(EVENT_COPY_IN_PART, FM_LOG_WARN, "ha", NULL,
 		    "what hosts registered with the master is here up to %s; they are asked to "
 		    "register again",
 		    is_whole ? "some moment before its end" : "an earlier copy");

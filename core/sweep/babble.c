@@ -7,7 +7,9 @@
  * PortPhysicalState): the other may not hear us any more.  Our own port never is, nor a cable that
  * is the only way to switches.
  */
+#include "core/events/tell.h"
 #include "core/sweep/internal.h"
+#include "core/sweep/todo.h"
 #include "lib/bitset.h"
 
 struct end {
@@ -39,7 +41,8 @@ on_disabled(struct ask *a, enum txn_status status, const uint8_t *reply)
 		inv_node(&a->s->inv, a->node)->ports[a->port].stopped = true;
 		doubt_link(a->s, a->node, a->port);
 	} else if (status != TXN_CANCELLED)
-		log_err("sweep", "%s port %u does not take that it is disabled", name, a->port);
+		events_add(EVENT_NODE_REFUSES, FM_LOG_ERR, "sweep", NULL,
+		    "%s port %u does not take that it is disabled", name, a->port);
 }
 
 static void
@@ -111,6 +114,17 @@ nearer_end(const struct sweeper *s, struct end sender)
 	return sender;
 }
 
+static json_t *
+facts_json(const struct sweeper *s, struct end sender, uint16_t trap)
+{
+	const struct todo at = {
+		.slot = sender.slot, .port = (uint8_t)sender.port, .why = TODO_STOPPED
+	};
+
+	return json_pack("{s:i, s:o, s:o}", "trap", (int)trap, "at", todo_at_json(&s->inv, &at),
+	    "other", todo_other_json(&s->inv, &at));
+}
+
 void
 babble_stop(struct sweeper *s, uint32_t slot, unsigned port, uint16_t trap)
 {
@@ -130,10 +144,11 @@ babble_stop(struct sweeper *s, uint32_t slot, unsigned port, uint16_t trap)
 	    inv_is_switch(inv_node(&s->inv, port_at(s, sender)->peer)) && is_only_way(s, e))
 		why_not = "its link is the only way to switches";
 	if (why_not != NULL) {
-		log_err("sweep", "%s, and is not disabled: %s", who, why_not);
+		events_add(EVENT_PORT_BABBLING, FM_LOG_ERR, "sweep", facts_json(s, sender, trap),
+		    "%s, and is not disabled: %s", who, why_not);
 		return;
 	}
-	log_err("sweep",
+	events_add(EVENT_PORT_BABBLING, FM_LOG_ERR, "sweep", facts_json(s, sender, trap),
 	    "%s: babbling_port_policy disables %s port %u; \"ibportstate %u %u enable\" undoes it",
 	    who, inv_name(inv_node(&s->inv, e.slot), where, sizeof(where)), e.port,
 	    inv_node(&s->inv, e.slot)->ports[0].lid, e.port);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/events/tell.h"
 #include "lib/log.h"
 
 static bool
@@ -134,13 +135,13 @@ say_mended(const struct plan *old, const struct plan *p)
 	if (was && !p->mended)
 		log_notice("sweep", "engine %s routes the fabric, as configured again", p->engine);
 	else if (p->mended && old != NULL && strcmp(old->engine, p->engine) != 0)
-		log_warn("sweep",
+		events_add(EVENT_MENDED, FM_LOG_WARN, "sweep", NULL,
 		    "no engine of the chain can route the fabric, and the tables of engine %s do "
 		    "not serve: the built-in up/down routes it till one can; fmctl routes tells "
 		    "why",
 		    old->engine);
 	else if (p->mended && !was)
-		log_warn("sweep",
+		events_add(EVENT_MENDED, FM_LOG_WARN, "sweep", NULL,
 		    "no engine of the chain can route the fabric: the tables of engine %s are "
 		    "mended till one can; fmctl routes tells why",
 		    p->engine);
@@ -154,7 +155,7 @@ say_credit_loops(const struct plan *old, const struct plan *p)
 	if (p == old || n == 0 ||
 	    (old != NULL && old->verdict.credit_loops > 0 && strcmp(old->engine, p->engine) == 0))
 		return;
-	log_warn("sweep",
+	events_add(EVENT_DEADLOCK_RISK, FM_LOG_WARN, "sweep", NULL,
 	    "the routes of engine %s may deadlock, as credit_loops = warn lets them: "
 	    "credit_loops=%" PRIu32 "%s%s",
 	    p->engine, n, p->verdict.fault == VERIFY_CREDIT_LOOP ? "; " : "",
@@ -176,7 +177,7 @@ say_longer_paths(const struct plan *old, const struct plan *p)
 	if (now->reachable_pairs / 11 * 10 > was->reachable_pairs ||
 	    (now->max_hops < was->max_hops + 2 && now->avg_hops < was->avg_hops * 1.1))
 		return;
-	log_warn("sweep",
+	events_add(EVENT_LONGER_PATHS, FM_LOG_WARN, "sweep", NULL,
 	    "paths have become longer: %.2f switches on average and at most %" PRIu32
 	    ", before %.2f and %" PRIu32 ": are cables lost, or plugged in elsewhere?",
 	    now->avg_hops, now->max_hops, was->avg_hops, was->max_hops);
@@ -211,13 +212,13 @@ say_drain(const struct plan_change *c, int64_t packet_life_ms, bool holds)
 	    : "";
 
 	if (holds)
-		log_warn("sweep",
+		events_add(EVENT_LIDS_EMPTIED, FM_LOG_WARN, "sweep", NULL,
 		    "%sthe entries of %" PRIu32 " of %" PRIu32
 		    " LIDs are emptied until the hosts have been told that their paths carry other "
 		    "SLs: under the old ones no order of writing them is free of deadlocks",
 		    first, c->n_drained, c->n_lids);
 	else
-		log_warn("sweep",
+		events_add(EVENT_LIDS_EMPTIED, FM_LOG_WARN, "sweep", NULL,
 		    "%sthe entries of %" PRIu32 " of %" PRIu32 " LIDs are emptied for %" PRId64
 		    " ms: no order of writing them is free of deadlocks",
 		    first, c->n_drained, c->n_lids, packet_life_ms);
@@ -232,7 +233,7 @@ say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms,
 		return;
 	c = &p->change;
 	if (c->waiting[0] != '\0' && (old == NULL || strcmp(old->change.waiting, c->waiting) != 0))
-		log_warn("sweep", "%s", c->waiting);
+		log_beside(FM_LOG_WARN, "sweep", "%s", c->waiting); /* todo.h has it */
 	if (c->n_stubs > 0)
 		log_notice("sweep",
 		    "%" PRIu32
@@ -242,17 +243,17 @@ say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms,
 	if (c->n_drained > 0)
 		say_drain(c, packet_life_ms, holds);
 	if (c->n_cut > 0)
-		log_warn("sweep",
+		events_add(EVENT_LIDS_EMPTIED, FM_LOG_WARN, "sweep", NULL,
 		    "%s%" PRIu32
 		    " of them, which the loss had left whole, are cut off for that time",
 		    c->n_drained == c->n_lids ? "that is the whole fabric; " : "", c->n_cut);
 	if (c->n_waived > 0)
-		log_warn("sweep",
+		events_add(EVENT_DEADLOCK_RISK, FM_LOG_WARN, "sweep", NULL,
 		    "%" PRIu32 " of %" PRIu32
 		    " LIDs are rerouted at the risk of a deadlock (drain = never)",
 		    c->n_waived, c->n_lids);
 	if (c->sls_clash && !holds)
-		log_warn("sweep",
+		events_add(EVENT_DEADLOCK_RISK, FM_LOG_WARN, "sweep", NULL,
 		    "engine %s had to give paths other SLs: until all hosts have asked again, "
 		    "packets under the old ones might deadlock with others",
 		    p->engine);

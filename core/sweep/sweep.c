@@ -15,6 +15,7 @@
 
 #include "core/ask/late.h"
 #include "core/audit/audit.h"
+#include "core/events/kinds.h"
 #include "core/plan/keep.h"
 #include "core/plan/plan_file.h"
 #include "core/route/route.h"
@@ -76,6 +77,8 @@ sweeper_new(
 	s->ways.epoch = 1; /* no node is of it */
 	s->logs.traps = s->logs.silent = s->logs.refused =
 	    (struct fm_log_bucket){ .burst = 20, .every_ms = 1000 };
+	s->logs.silent.kind = EVENT_NO_REPLY;
+	s->logs.refused.kind = EVENT_NODE_REFUSES;
 	s->logs.control = (struct fm_log_bucket){ .burst = 1, .every_ms = 60000 };
 	if (!program_new(s) || !sms_new(s) || !audit_new(s)) {
 		fm_fail(err, FM_E_RESOURCE, "out of memory for the sweep");

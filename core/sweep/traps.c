@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "core/events/tell.h"
 #include "core/sweep/internal.h"
 
 enum trap {
@@ -170,7 +171,7 @@ log_trap(struct sweeper *s, const struct source *src, const struct wire_notice *
 	snprintf(last, sizeof(last), "the same");
 	if (busiest.lid != src->lid)
 		name_source(s, src, last, sizeof(last));
-	log_warn("sweep",
+	events_add(EVENT_BUSY_CLIENT, FM_LOG_WARN, "sweep", NULL,
 	    "traps: the busiest source is %s, with %" PRIu32 " MADs in the last minute; trap %u of "
 	    "%s: %s; since the start %" PRIu64 " times only counted, %" PRIu64
 	    " times not believed",
