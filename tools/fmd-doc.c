@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fmd-doc conf|man|opensm DIR: at build time, the documents made from option rows,
+ * fmd-doc conf|man|opensm|events DIR: at build time, the documents made from option rows,
  * with the engines of DIR.
  */
 #include "config.h"
@@ -20,8 +20,8 @@ main(int argc, char *argv[])
 
 	if (argc != 3 ||
 	    (strcmp(argv[1], "conf") != 0 && strcmp(argv[1], "man") != 0 &&
-		strcmp(argv[1], "opensm") != 0)) {
-		fputs("usage: fmd-doc conf|man|opensm DIR\n", stderr);
+		strcmp(argv[1], "opensm") != 0 && strcmp(argv[1], "events") != 0)) {
+		fputs("usage: fmd-doc conf|man|opensm|events DIR\n", stderr);
 		return 2;
 	}
 	if (engine_set_load(&set, dirs, &err) != 0) {
@@ -32,6 +32,8 @@ main(int argc, char *argv[])
 		describe_conf_file(&set, stdout);
 	else if (strcmp(argv[1], "opensm") == 0)
 		describe_man_opensm(stdout);
+	else if (strcmp(argv[1], "events") == 0)
+		describe_man_events(stdout);
 	else
 		describe_man_options(&set, stdout);
 	engine_set_fini(&set);

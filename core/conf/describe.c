@@ -10,6 +10,7 @@
 #include "core/abi/options.h"
 #include "core/abi/plugin_check.h"
 #include "core/conf/conf.h"
+#include "core/events/kinds.h"
 #include "core/opensm/opafm.h"
 #include "core/opensm/opensm.h"
 #include "core/text/json_text.h"
@@ -486,6 +487,25 @@ describe_man_opensm(FILE *out)
 			print_troff(o->value, out);
 			fputs(".\n", out);
 		}
+	}
+}
+
+void
+describe_man_events(FILE *out)
+{
+	fputs(".SH KINDS\nThose marked (lasts) have an end.\n", out);
+	for (unsigned k = EVENT_NONE + 1; k < N_EVENT_KINDS; k++) {
+		enum event_kind kind = (enum event_kind)k;
+
+		if (kind == EVENT_WARNING_AUDIT)
+			fputs(".SS Other warnings and errors\n"
+			      "Those without a kind of their own have that of their subsystem.\n",
+			    out);
+		fputs(".TP\n.B ", out);
+		print_troff(event_kind_name(kind), out);
+		fputs(event_kind_lasts(kind) ? "\n(lasts) " : "\n", out);
+		print_troff(event_kind_means(kind), out);
+		fputc('\n', out);
 	}
 }
 

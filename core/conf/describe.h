@@ -29,6 +29,8 @@ void describe_conf_file(const struct engine_set *set, FILE *out);
 void describe_man_options(const struct engine_set *set, FILE *out);
 /* The tables of fmd-opensm(7): what stands for OpenSM's keys and options. */
 void describe_man_opensm(FILE *out);
+/* The kinds of fmd-events(7). */
+void describe_man_events(FILE *out);
 
 /* Text in lines of 78 columns, each led by lead. */
 void describe_wrapped(const char *text, const char *lead, FILE *out);

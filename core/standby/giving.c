@@ -54,7 +54,7 @@ put_files(struct copying *c)
 
 /* --------------------------------------------------------------------- logs */
 
-/* Where it is kept which event told of a standby; of many the last one. */
+/* Where it is kept which event told of a standby: its own place, a free one, or another's. */
 static struct lost_copy *
 lost_copy_of(struct copying *c, uint64_t guid)
 {
@@ -380,9 +380,11 @@ on_hello(struct standby *s, const struct link_frame *f, struct fm_error *err)
 		return rc;
 	log_notice("ha", "the standby 0x%016" PRIx64 " begins a copy", h.guid);
 	lost = lost_copy_of(c, h.guid);
-	event_end(lost->event, EVENT_COPY_LOST, "ha", "the standby 0x%016" PRIx64 " begins a copy",
-	    h.guid);
-	lost->event = 0;
+	if (lost->guid == h.guid) {
+		event_end(lost->event, EVENT_COPY_LOST, "ha",
+		    "the standby 0x%016" PRIx64 " begins a copy", h.guid);
+		lost->event = 0;
+	}
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The generated fmd.conf and man page are those of the engines built now; the
+# The generated fmd.conf and man pages are those of the engines built now; the
 # file parses as it is and with every key uncommented; so does each example.
 # Runs in the build directory.
 set -eu
@@ -12,6 +12,8 @@ check() { ./fmd --config="$1" --plugin-dir=plugins/engines/.libs --check >"$tmp/
 ./fmd-doc conf plugins/engines/.libs | cmp - conf/fmd.conf
 ./fmd-doc man plugins/engines/.libs >"$tmp/options"
 cat "$top/doc/fmd.conf.5.in" "$tmp/options" | cmp - doc/fmd.conf.5
+./fmd-doc events plugins/engines/.libs >"$tmp/kinds"
+cat "$top/doc/fmd-events.7.in" "$tmp/kinds" | cmp - doc/fmd-events.7
 check conf/fmd.conf
 sed 's/^\(\t*\)#\([a-z_0-9]* = \)/\1\2/' conf/fmd.conf >"$tmp/fmd.conf"
 [ "$(grep -c '^	*#[a-z]' "$tmp/fmd.conf")" = 0 ]
