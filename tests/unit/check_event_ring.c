@@ -184,9 +184,11 @@ START_TEST(a_bucket_has_a_kind)
 	struct fm_log_bucket bucket = {
 		.burst = 2, .every_ms = 3600000, .kind = EVENT_NODE_REFUSES
 	};
+	struct fm_log_bucket other = bucket;
 	struct events *e = begin();
 	json_t *all;
 
+	fm_log_rl(&other, FM_LOG_NOTICE, "sweep", "its kind is of warnings only");
 	fm_log_set_level(FM_LOG_ERR);
 	for (int i = 0; i < 5; i++)
 		fm_log_rl(&bucket, FM_LOG_WARN, "sweep", "line %d", i);
@@ -358,8 +360,8 @@ END_TEST
 
 START_TEST(a_torn_line)
 {
+	json_int_t next = 41;
 	struct events *e;
-	struct stat st;
 	json_t *all;
 
 	folder_write(dir, "events.jsonl", LINE("41") "\n{\"n\":42,\"time\":\"20");
@@ -371,7 +373,7 @@ START_TEST(a_torn_line)
 	ck_assert_ptr_nonnull(strstr(text_of(all, 1), "its last 18 bytes are left out"));
 	json_decref(all);
 	events_free(e);
-	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(check_lines(path, &next), 2);
 	e = begin_kept(EVENTS_FILE_BYTES); /* nothing is wrong any more */
 	all = ask(e, "{}");
 	ck_assert_uint_eq(json_array_size(all), 2);
@@ -453,12 +455,11 @@ START_TEST(a_full_disk)
 }
 END_TEST
 
-/* Somebody has removed the file, or has put something else there. */
+/* Somebody has removed it. */
 START_TEST(a_file_that_is_gone)
 {
 	struct events *e = begin_kept(EVENTS_FILE_BYTES);
 	json_int_t next = 2;
-	json_t *all;
 
 	events_add(EVENT_MOVED, FM_LOG_NOTICE, "test", NULL, "one");
 	events_step(e);
@@ -467,15 +468,29 @@ START_TEST(a_file_that_is_gone)
 	events_step(e);
 	ck_assert_uint_eq(check_lines(path, &next), 1);
 	events_free(e);
-	ck_assert(unlink(path) == 0 && symlink("/dev/zero", path) == 0);
+}
+END_TEST
+
+/* What could not be read is told, and that nothing can be written; what is led to stays as it is. */
+START_TEST(a_link_in_the_place_of_the_file)
+{
+	char other[64];
+	struct events *e;
+	struct stat st;
+	json_t *all;
+
+	folder_write(dir, "other", LINE("41") "\n");
+	snprintf(other, sizeof(other), "%s/other", dir);
+	ck_assert_int_eq(symlink(_i == 0 ? "/dev/zero" : other, path), 0);
 	e = begin_kept(EVENTS_FILE_BYTES);
-	events_step(e); /* what could not be read is told, and that nothing can be written */
+	events_step(e);
 	all = ask(e, "{}");
 	ck_assert_uint_eq(json_array_size(all), 2);
 	ck_assert_ptr_nonnull(strstr(text_of(all, 0), "events of before are not known: "));
 	ck_assert_str_eq(kind_of(all, 1), "events-not-kept");
 	json_decref(all);
 	events_free(e);
+	ck_assert(stat(other, &st) == 0 && st.st_size == (off_t)strlen(LINE("41") "\n"));
 }
 END_TEST
 
@@ -588,6 +603,7 @@ main(void)
 	tcase_add_loop_test(file, wrong_lines, 0, sizeof(wrong) / sizeof(*wrong));
 	tcase_add_test(file, a_full_disk);
 	tcase_add_test(file, a_file_that_is_gone);
+	tcase_add_loop_test(file, a_link_in_the_place_of_the_file, 0, 2);
 	tcase_add_loop_test(query, words_of_a_query, 0, sizeof(queries) / sizeof(*queries));
 	tcase_add_test(query, numbers_that_are_yet_to_come);
 	tcase_add_test(query, kinds_have_names);
