@@ -45,7 +45,7 @@ how_lasts(const struct news_item *item)
 	case NEWS_CAME_CABLES:
 	case NEWS_OTHER_RATE:
 	case NEWS_SLOW:
-		return item->worse ? LASTS_SLOW : LASTS_NOT;
+		return LASTS_SLOW; /* of the cables that are slow now */
 	case NEWS_MOVED:
 	case NEWS_BOUNCED:
 	case NEWS_STILL:

@@ -25,6 +25,7 @@
 #define BEGIN_MS 2000	       /* for a better SM to begin its copy */
 #define HELLO_MS 5000	       /* to say it */
 #define BACKLOG 8
+#define BEHIND_MS 5000 /* a standby, till that is told */
 
 /* -------------------------------------------------------------------- files */
 
@@ -87,8 +88,18 @@ tell_lost(struct standby *s, bool said, const char *why)
 }
 
 static void
+tell_caught_up(struct standby *s, const char *how)
+{
+	event_end(
+	    s->behind, EVENT_COPY_BEHIND, "ha", "the standby 0x%016" PRIx64 " %s", s->guid, how);
+	s->behind = 0;
+	s->behind_ms = 0;
+}
+
+static void
 drop_standby(struct standby *s, bool said, const char *why)
 {
+	tell_caught_up(s, "has no copy any more");
 	if (s->place != NOBODY) {
 		copies_end(s->c->g.copies, s->place, said);
 		tell_lost(s, said, why);
@@ -605,6 +616,28 @@ giving_follow(struct copying *c)
 		follow_heir(c);
 }
 
+/* For a moment is nothing to tell of: it is in sync again as soon as it has everything. */
+static void
+look_behind(struct standby *s, int64_t now_ms)
+{
+	struct copy_status st;
+
+	copies_status(s->c->g.copies, s->place, &st);
+	if (st.state != COPY_BEHIND) {
+		tell_caught_up(s, "has caught up");
+		return;
+	}
+	if (s->behind_ms == 0)
+		s->behind_ms = now_ms;
+	if (s->behind != 0 || now_ms - s->behind_ms < BEHIND_MS)
+		return;
+	s->behind = events_add(EVENT_COPY_BEHIND, FM_LOG_WARN, "ha",
+	    json_pack("{s:o}", "guid", json_sprintf("0x%016" PRIx64, s->guid)),
+	    "the standby 0x%016" PRIx64
+	    " has been behind for %d s: no answer to a host waits for it",
+	    s->guid, BEHIND_MS / 1000);
+}
+
 void
 giving_alive(struct copying *c)
 {
@@ -618,10 +651,12 @@ giving_alive(struct copying *c)
 		if (s->io == NULL)
 			continue;
 		standby_arm(c);
-		if (s->place != NOBODY)
+		if (s->place != NOBODY) {
 			copies_alive(c->g.copies, s->place, bufferevent_get_output(s->io), now);
-		else if (now - s->since_ms > HELLO_MS)
+			look_behind(s, now);
+		} else if (now - s->since_ms > HELLO_MS) {
 			drop_standby(s, true, "it does not say HELLO");
+		}
 	}
 }
 

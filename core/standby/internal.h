@@ -40,6 +40,8 @@ struct standby {
 	unsigned place;		/* in copies; NOBODY: it has not said HELLO */
 	uint64_t guid;
 	int64_t since_ms;
+	int64_t behind_ms; /* since then, where it is behind; 0: it is not */
+	uint64_t behind;   /* the event that told of it; 0: none */
 };
 
 /* A file that is copied, as it was last seen. */
