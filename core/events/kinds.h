@@ -59,7 +59,7 @@
 	    "The copy that this standby has of the master is whole.") \
 	X(COPY_LOST, "copy-lost", true, "A standby has no copy of this master any more.") \
 	X(COPY_BEHIND, "copy-behind", true, \
-	    "A standby has not acknowledged for 5 s what has changed, and no answer waits for it.") \
+	    "A standby has not acknowledged changes for 5 s: no answer waits for it.") \
 	X(COPY_REFUSED, "copy-refused", false, "A standby asked for a copy and gets none.") \
 	X(COPY_IN_PART, "copy-in-part", false, \
 	    "This SM has taken over from a master of which its copy was not whole.") \

@@ -549,7 +549,7 @@ todo_scan(struct sweeper *s, bool is_up)
 	todo_tell_done(s, &say.gone);
 	tell_begun(s, &list, &say.come, false);
 	tell_begun(s, &list, &say.known, true);
-	if (ok)
+	if (ok && is_up) /* else nobody follows what had begun */
 		tell_over(s, &list);
 	todo_clear(&say.gone);
 	todo_clear(&say.come);

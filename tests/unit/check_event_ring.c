@@ -471,7 +471,7 @@ START_TEST(a_file_that_is_gone)
 }
 END_TEST
 
-/* What could not be read is told, and that nothing can be written; what is led to stays as it is. */
+/* What could not be read is told, and that nothing can be written; what it leads to stays. */
 START_TEST(a_link_in_the_place_of_the_file)
 {
 	char other[64];
