@@ -29,8 +29,6 @@ struct streams {
 	struct event *tick;
 	bool asks;
 	struct stream stream[STREAMS_MAX];
-	json_int_t last; /* the newest event that is known; -1: none */
-	char *last_time; /* of it: another fmd counts anew, at another time */
 };
 
 /* -------------------------------------------------------------------- one listener */
@@ -98,80 +96,64 @@ add_event(struct evbuffer *body, const json_t *event)
 	free(text);
 }
 
-/* What came after the last that it was told.  is_other: by another fmd, which counts anew. */
+/* fmd counts anew, as its state folder has been emptied, or it never told so many. */
 static void
-tell(struct stream *one, const json_t *events, bool is_other)
+begin_anew(struct stream *one, struct evbuffer *body)
 {
-	size_t n = json_array_size(events);
-	json_int_t newest = n > 0 ? number_of(json_array_get(events, n - 1)) : 0;
-	json_int_t oldest = n > 0 ? number_of(json_array_get(events, 0)) : 0;
-	struct evbuffer *body = evbuffer_new();
+	add_gap(body, one->at, 1);
+	one->at = 0;
+}
 
-	if (body == NULL)
-		return;
-	if (one->at < 0)
-		one->at = newest;
-	if (is_other || one->at > newest) {
-		add_gap(body, one->at, oldest);
-		one->at = 0;
-	} else if (n > 0 && oldest > one->at + 1) {
-		add_gap(body, one->at, oldest);
+/* What came after the last that it was told.  Where numbers are missing, events were lost. */
+static void
+add_news(struct stream *one, const json_t *events, struct evbuffer *body)
+{
+	size_t n_events = json_array_size(events);
+	bool begins = one->at < 0;
+
+	if (n_events > 0 && one->at > number_of(json_array_get(events, n_events - 1)))
+		begin_anew(one, body);
+	for (size_t i = 0; i < n_events; i++) {
+		const json_t *event = json_array_get(events, i);
+		json_int_t n = number_of(event); /* 0: {"gap": how many} */
+
+		if (n <= one->at)
+			continue;
+		if (!begins && n > one->at + 1)
+			add_gap(body, one->at, n);
+		if (!begins)
+			add_event(body, event);
+		one->at = n;
 	}
-	for (size_t i = 0; i < n; i++)
-		if (number_of(json_array_get(events, i)) > one->at)
-			add_event(body, json_array_get(events, i));
-	one->at = newest;
-	if (evbuffer_get_length(body) > 0)
-		send_some(one, body);
-	evbuffer_free(body);
+	if (one->at < 0)
+		one->at = 0;
 }
 
 /* --------------------------------------------------------------------- all of them */
-
-/* The event that was the last is asked for again, so that it is seen whether it is the same. */
-static bool
-is_other_fmd(const struct streams *s, const json_t *events)
-{
-	for (size_t i = 0; s->last > 0 && i < json_array_size(events); i++) {
-		const json_t *one = json_array_get(events, i);
-		const char *time = json_string_value(json_object_get(one, "time"));
-
-		if (number_of(one) == s->last)
-			return time == NULL || s->last_time == NULL ||
-			    strcmp(time, s->last_time) != 0;
-	}
-	return false;
-}
-
-static void
-remember_last(struct streams *s, const json_t *events)
-{
-	size_t n = json_array_size(events);
-	const json_t *newest = n > 0 ? json_array_get(events, n - 1) : NULL;
-	const char *time = json_string_value(json_object_get(newest, "time"));
-
-	free(s->last_time);
-	s->last = n > 0 ? number_of(newest) : -1;
-	s->last_time = time != NULL ? strdup(time) : NULL;
-}
 
 static void
 on_events(void *arg, json_t *events, const struct fm_error *err)
 {
 	struct streams *s = arg;
-	bool is_other;
 
 	s->asks = false;
-	if (!json_is_array(events))
-		return; /* fmd does not answer now */
-	is_other = is_other_fmd(s, events);
-	for (unsigned i = 0; i < STREAMS_MAX; i++)
-		if (s->stream[i].req != NULL)
-			tell(&s->stream[i], events, is_other && s->stream[i].at >= 0);
-	remember_last(s, events);
+	for (unsigned i = 0; i < STREAMS_MAX; i++) {
+		struct stream *one = &s->stream[i];
+		struct evbuffer *body = one->req != NULL ? evbuffer_new() : NULL;
+
+		if (body == NULL)
+			continue;
+		if (json_is_array(events))
+			add_news(one, events, body);
+		else if (err != NULL && err->kind == FM_E_CONFIG && one->at > 0)
+			begin_anew(one, body);
+		if (evbuffer_get_length(body) > 0)
+			send_some(one, body);
+		evbuffer_free(body);
+	}
 }
 
-/* From the one on that who is furthest behind was told last. */
+/* From the one on that who is furthest behind was told last, so that the newest is among them. */
 static json_t *
 args_of(const struct streams *s)
 {
@@ -181,7 +163,7 @@ args_of(const struct streams *s)
 		if (s->stream[i].req != NULL && s->stream[i].at >= 0 &&
 		    (after < 0 || s->stream[i].at < after))
 			after = s->stream[i].at;
-	return after < 1 ? NULL : json_pack("{s:I}", "after", after - 1);
+	return after < 0 ? NULL : json_pack("{s:I}", "after", after > 0 ? after - 1 : 0);
 }
 
 static void
@@ -204,10 +186,8 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 		send_some(one, body);
 		evbuffer_free(body);
 	}
-	if (n == 0) {
-		s->last = -1;
+	if (n == 0)
 		return;
-	}
 	event_add(s->tick, &second);
 	if (s->asks)
 		return;
@@ -284,7 +264,6 @@ streams_new(struct event_base *base, struct questions *fmd, struct visitors *vis
 		return NULL;
 	s->fmd = fmd;
 	s->visitors = visitors;
-	s->last = -1;
 	s->tick = evtimer_new(base, on_tick, s);
 	if (s->tick != NULL)
 		return s;
@@ -301,6 +280,5 @@ streams_free(struct streams *s)
 		if (s->stream[i].req != NULL)
 			hang_up(&s->stream[i]);
 	event_free(s->tick);
-	free(s->last_time);
 	free(s);
 }

@@ -6,7 +6,7 @@
  *	data: {"n":17,"time":"...","level":"notice","text":"..."}
  *
  * fmd is asked once a second for all who listen.  One who comes back with Last-Event-ID gets what
- * came after it; what is no longer known, or was told by an fmd before, is an event "gap".
+ * came after it; what is no longer known is an event "gap".
  */
 #ifndef WEB_SERVE_STREAM_H
 #define WEB_SERVE_STREAM_H
