@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* core/standby/beside.h - a thread for what takes too long for the loop, one job after the other. */
+/* core/standby/beside.h - a thread for what takes too long for the loop, job after job. */
 #ifndef CORE_STANDBY_BESIDE_H
 #define CORE_STANDBY_BESIDE_H
 

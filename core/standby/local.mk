@@ -9,6 +9,7 @@ CORE_SOURCES += \
 	core/standby/diff.c \
 	core/standby/diff.h \
 	core/standby/giving.c \
+	core/standby/giving.h \
 	core/standby/internal.h \
 	core/standby/link.c \
 	core/standby/link.h \
