@@ -20,6 +20,7 @@ libfmperf_la_SOURCES = \
 	perf/reader/asker.h \
 	perf/reader/meaning.c \
 	perf/reader/meaning.h \
+	perf/reader/pace.h \
 	perf/reader/pma.c \
 	perf/reader/pma.h \
 	perf/reader/topology.c \

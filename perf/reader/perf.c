@@ -3,7 +3,7 @@
  * perf/reader/perf.c - fmd-perf: reads the counters of all ports, again and again, into a file.
  *
  * What there is to be read fmd tells, on its control socket; the file lies beside that, and who may
- * look there may read it.  One thread: a sweep is cut into slots of SLOT_MS, and each asks its
+ * look there may read it.  One thread: a sweep is cut into slots (pace.h), and each asks its
  * share, so that answers come one after the other and not at once.  While fmd is gone the fabric is
  * the one that it told last; while it rules nothing, nothing is read.  After each sweep cables are
  * judged by what was counted, and fmd is told (perf/health).
@@ -31,12 +31,13 @@
 #include "perf/health/judge.h"
 #include "perf/health/tell.h"
 #include "perf/reader/asker.h"
+#include "perf/reader/pace.h"
 #include "perf/reader/pma.h"
 
-#define SLOT_MS 10
-#define BUSY_PERCENT 80 /* of an interval; what was lost is asked again in the rest */
-#define FMD_S 5		/* that fmd is waited for */
+#define FMD_S 5 /* that fmd is waited for */
 #define NAP_MS 100
+#define LOOK_MS 1000 /* between two looks at what fmd does */
+#define LOOK_S 1     /* that it is waited for then */
 
 struct perf {
 	const char *socket, *port; /* port NULL: fmd's */
@@ -51,7 +52,10 @@ struct perf {
 	struct asker *asker;	  /* of both */
 	struct judge *judge;
 	struct teller teller;
-	bool is_untold; /* why fmd cannot be told of cables has been said */
+	int64_t looked_ms; /* at what fmd does; INT64_MAX: not again in this sweep */
+	bool fmd_writes;   /* to switches, as seen last */
+	bool was_slowed;   /* ... at some time in this sweep */
+	bool is_untold;	   /* why fmd cannot be told of cables has been said */
 	struct book_head head;
 	uint32_t told_missing, told_silent, told_refusing; /* of the last sweep, as told */
 	char told[256]; /* what was wrong, as told last; "": nothing */
@@ -266,14 +270,26 @@ follow_fabric(struct perf *p, struct fm_error *err)
 
 /* ------------------------------------------------------------------------ a sweep */
 
-static uint32_t
-budget_of(const struct perf *p, int64_t slot)
+/* An fmd that does not answer writes nothing, and is not waited for once more. */
+static void
+look_at_fmd(struct perf *p)
 {
-	int64_t slots = (int64_t)p->interval_ms * BUSY_PERCENT / 100 / SLOT_MS;
-	int64_t left = asker_left(p->asker), rest = slots > slot ? slots - slot : 1;
-	int64_t budget = (left + rest - 1) / rest;
+	static const char *const writing[] = { "switches", "tables", "ports", "activate" };
+	json_t *answer = NULL;
+	const char *phase;
+	struct fm_error err;
 
-	return (uint32_t)budget; /* how many are under way at a time is the asker's */
+	if (now_ms() - p->looked_ms < LOOK_MS)
+		return;
+	p->looked_ms = now_ms();
+	p->fmd_writes = false;
+	if (ctl_call(p->socket, "progress", NULL, LOOK_S, &answer, &err) != 0)
+		p->looked_ms = INT64_MAX;
+	phase = json_string_value(json_object_get(answer, "phase"));
+	for (size_t i = 0; phase != NULL && i < sizeof(writing) / sizeof(writing[0]); i++)
+		p->fmd_writes = p->fmd_writes || strcmp(phase, writing[i]) == 0;
+	p->was_slowed = p->was_slowed || p->fmd_writes;
+	json_decref(answer);
 }
 
 /* Up to so many requests; how many were sent. */
@@ -338,7 +354,9 @@ say_missing(struct perf *p, bool is_late)
 		    "%u of %u ports are not read: %u agents do not answer, %u give no "
 		    "counters%s",
 		    missing, c->n_wanted, c->n_silent, c->n_refusing,
-		    is_late ? ", and the interval was too short" : "");
+		    !is_late		? ""
+			: p->was_slowed ? ", and fmd wrote to switches, which goes first"
+					: ", and the interval was too short");
 	p->told_missing = missing;
 	p->told_silent = c->n_silent;
 	p->told_refusing = c->n_refusing;
@@ -398,13 +416,21 @@ sweep(struct perf *p, int64_t began_ms)
 {
 	int64_t end_ms = began_ms + p->interval_ms, began_utc_ms = ms_of(CLOCK_REALTIME);
 	bool goes_on = true;
+	struct pace pace;
 
+	p->looked_ms = began_ms;
+	p->fmd_writes = p->was_slowed = false;
 	asker_begin(p->asker, p->head.sweep + 1, began_ms, p->interval_ms);
+	pace = pace_begin(p->interval_ms, asker_left(p->asker));
 	judge_begin(p->judge, began_ms, p->interval_ms);
-	while (goes_on && !is_ending && asker_left(p->asker) > 0 && now_ms() < end_ms - SLOT_MS) {
-		int64_t slot = (now_ms() - began_ms) / SLOT_MS;
+	while (
+	    goes_on && !is_ending && asker_left(p->asker) > 0 && now_ms() < end_ms - PACE_SLOT_MS) {
+		int64_t slot;
 
-		goes_on = pass_slot(p, began_ms + (slot + 1) * SLOT_MS, budget_of(p, slot));
+		look_at_fmd(p);
+		slot = (now_ms() - began_ms) / PACE_SLOT_MS;
+		goes_on = pass_slot(p, began_ms + (slot + 1) * PACE_SLOT_MS,
+		    pace_budget(&pace, slot, asker_left(p->asker), p->fmd_writes));
 		asker_expire(p->asker, now_ms());
 	}
 	if (is_ending)

@@ -16,6 +16,7 @@
 #include "lib/vec.h"
 #include "perf/book/book_words.h"
 #include "perf/reader/asker.h"
+#include "perf/reader/pace.h"
 #include "perf/reader/pma.h"
 #include "tests/folder.h"
 #include "tests/run.h"
@@ -579,6 +580,44 @@ START_TEST(fabrics_that_make_no_sense)
 }
 END_TEST
 
+/* Requests that leave in a sweep in which fmd writes from one slot to another; in each of its slots.
+ */
+static uint32_t
+pass_paced(uint32_t n, int64_t from, int64_t to, uint32_t *most, uint32_t *most_then)
+{
+	struct pace p = pace_begin(10000, n);
+	uint32_t left = n;
+
+	*most = *most_then = 0;
+	for (int64_t slot = 0; slot < 10000 / PACE_SLOT_MS; slot++) {
+		bool writes = slot >= from && slot < to;
+		uint32_t budget = pace_budget(&p, slot, left, writes);
+		uint32_t *of = writes ? most_then : most;
+
+		*of = budget > *of ? budget : *of;
+		left -= budget < left ? budget : left;
+	}
+	return n - left;
+}
+
+/* All leave, at half the pace while fmd writes; where it writes all the time, half of what the
+ * whole interval has room for. */
+START_TEST(what_fmd_writes_goes_first)
+{
+	uint32_t most, then, n = 140000, even = n / 800;
+
+	ck_assert_uint_eq(pass_paced(n, 0, 0, &most, &then), n);
+	ck_assert_uint_eq(most, even);
+	ck_assert_uint_eq(pass_paced(n, 100, 300, &most, &then), n);
+	ck_assert_uint_eq(then, (even + 1) / 2);
+	ck_assert_uint_le(most, 2 * even);
+	ck_assert_uint_lt(pass_paced(n, 0, 1000, &most, &then), n * 2 / 3);
+	ck_assert_uint_eq(then, (even + 1) / 2);
+	ck_assert_uint_eq(pass_paced(3, 0, 1000, &most, &then), 3);
+	ck_assert_uint_eq(pass_paced(0, 0, 1000, &most, &then), 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -595,6 +634,7 @@ main(void)
 	tcase_add_test(tc, another_fabric);
 	tcase_add_test(tc, what_is_written_is_read);
 	tcase_add_test(tc, hostile_files);
+	tcase_add_test(tc, what_fmd_writes_goes_first);
 	tcase_add_loop_test(
 	    tc, fabrics_that_make_no_sense, 0, (int)(sizeof(nonsense) / sizeof(nonsense[0])));
 	suite_add_tcase(s, tc);
