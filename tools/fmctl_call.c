@@ -177,18 +177,26 @@ call_dist(const struct ask *a, json_t **result, struct fm_error *err)
 	return verifies ? fmctl_dist_verify(a, result, err) : call_once(a, result, err);
 }
 
-/* From the file of fmd-perf, which lies beside fmd's socket. */
+/* The file of fmd-perf lies beside fmd's socket. */
+static void
+name_book(const struct ask *a, char *path, size_t size)
+{
+	const char *slash = strrchr(a->socket, '/');
+
+	if (a->file != NULL)
+		snprintf(path, size, "%s", a->file);
+	else
+		snprintf(path, size, "%.*scounters",
+		    slash != NULL ? (int)(slash - a->socket + 1) : 0, a->socket);
+}
+
 static int
 call_book(const struct ask *a, json_t **result, struct fm_error *err)
 {
 	const json_t *node = json_object_get(a->args, "node"), *by = json_object_get(a->args, "by");
-	const char *slash = strrchr(a->socket, '/');
 	char path[4096];
 
-	snprintf(path, sizeof(path), "%.*scounters",
-	    slash != NULL ? (int)(slash - a->socket + 1) : 0, a->socket);
-	if (a->file != NULL)
-		snprintf(path, sizeof(path), "%s", a->file);
+	name_book(a, path, sizeof(path));
 	if (strcmp(a->command, "top") == 0)
 		return answer_top(path,
 		    by == NULL		     ? "load"
@@ -198,6 +206,19 @@ call_book(const struct ask *a, json_t **result, struct fm_error *err)
 	if (!json_is_string(node))
 		return fm_fail(err, FM_E_CONFIG, "counters of which node: counters NODE[:PORT]");
 	return answer_counters(path, json_string_value(node), result, err);
+}
+
+static int
+call_path(const struct ask *a, json_t **result, struct fm_error *err)
+{
+	int rc = call_once(a, result, err);
+	char path[4096];
+
+	if (rc != 0)
+		return rc;
+	name_book(a, path, sizeof(path));
+	answer_add_to_path(path, *result);
+	return 0;
 }
 
 int
@@ -215,6 +236,8 @@ fmctl_call(const struct ask *a, json_t **result, struct fm_error *err)
 		return call_dist(a, result, err);
 	if (strcmp(a->command, "counters") == 0 || strcmp(a->command, "top") == 0)
 		return call_book(a, result, err);
+	if (strcmp(a->command, "path") == 0)
+		return call_path(a, result, err);
 	if (a->verb != NULL && a->verb->pages != NULL && json_object_get(a->args, "from") == NULL)
 		return call_pages(a, a->verb->pages, result, err);
 	rc = call_once(a, result, err);

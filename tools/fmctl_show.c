@@ -715,13 +715,30 @@ show_end(const char *word, const json_t *e, FILE *out)
 	    fmctl_number(e, "base_lid"), last_lid(e), fmctl_string(e, "node"));
 }
 
+/* What was counted at a port lately, where fmd-perf reads it. */
+static void
+show_counted(const json_t *counted, FILE *out)
+{
+	if (json_is_true(json_object_get(counted, "stale")) ||
+	    !json_is_integer(json_object_get(counted, "xmit_bytes_per_s")) ||
+	    strcmp(fmctl_string(counted, "state"), "read") != 0)
+		return;
+	fprintf(out, "  load %.1f %% wait %" I "/s errors %" I "/h",
+	    json_number_value(json_object_get(counted, "load_percent")),
+	    fmctl_number(counted, "wait_ticks_per_s"), fmctl_number(counted, "errors_per_h"));
+}
+
 /* What the link is like by which packets leave `from`, behind what is at its other end. */
 static void
 show_link(const json_t *from, FILE *out)
 {
+	const json_t *counted = json_object_get(from, "counted");
+
 	if (json_object_get(from, "mtu") != NULL)
 		fprintf(out, "  vl %" I " mtu %" I " rate %.1f Gb/s", fmctl_number(from, "vl"),
 		    fmctl_number(from, "mtu"), (double)fmctl_number(from, "mbps") / 1000);
+	if (counted != NULL)
+		show_counted(counted, out);
 	fputc('\n', out);
 }
 

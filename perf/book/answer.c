@@ -346,3 +346,43 @@ answer_top(const char *path, const char *by, bool all, json_t **result, struct f
 	close_file(&f);
 	return rc;
 }
+
+/* ------------------------------------------------------------------------ path */
+
+static void
+add_counted(struct file *f, json_t *at, const char *guid_key, const char *port_key)
+{
+	const char *word = json_string_value(json_object_get(at, guid_key));
+	json_int_t port = json_integer_value(json_object_get(at, port_key));
+	uint64_t guid;
+	uint32_t i = 0;
+	json_t *row;
+
+	if (word == NULL || !node_guid_parse(word, &guid))
+		return;
+	while (i < f->n_nodes && f->node[i].guid != guid)
+		i++;
+	f->rows.n = 0;
+	if (i == f->n_nodes || port < 1 || port > f->node[i].n_ports ||
+	    !add_rows(f, i, (unsigned)port) || f->rows.n == 0)
+		return;
+	row = json_pack("{s:s, s:b, s:f}", "state", state_of(f, &f->rows.item[0]), "stale",
+	    (int)is_stale(f), "load_percent", 100 * load_of(&f->rows.item[0]));
+	add_rates(&f->rows.item[0].p, row);
+	json_object_set_new(at, "counted", row);
+}
+
+void
+answer_add_to_path(const char *path, json_t *answer)
+{
+	json_t *hops = json_object_get(answer, "hops");
+	struct fm_error err;
+	struct file f;
+
+	if (open_file(path, &f, &err) == 0) {
+		add_counted(&f, json_object_get(answer, "from"), "node_guid", "port");
+		for (size_t i = 0; i < json_array_size(hops); i++)
+			add_counted(&f, json_array_get(hops, i), "guid", "out");
+	}
+	close_file(&f);
+}

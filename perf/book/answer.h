@@ -17,4 +17,8 @@ int answer_counters(const char *path, const char *what, json_t **result, struct 
  * ports). */
 int answer_top(const char *path, const char *by, bool all, json_t **result, struct fm_error *err);
 
+/* An answer to "path": each cable on the way gets what was counted at the port by which packets
+ * enter it, as "counted", where that is known.  No file, or one that does not hold: nothing. */
+void answer_add_to_path(const char *path, json_t *answer);
+
 #endif

@@ -104,6 +104,10 @@ exits 0 top
 exits 0 top errors --all --json
 says '"by": "errors"' '"planned_routes": [1-9]' '"PortXmitData": '
 [ "$(grep -c '"counters": {' "$dir/answer")" = 24 ] || fail "not 24 ports"
+shows_load() { # of each cable on the way
+	fmctl path host-1-2 host-2-2 >"$dir/answer" && [ "$(grep -c 'Gb/s  load [0-9.]* % wait [0-9]*/s errors [0-9]*/h$' "$dir/answer")" = 4 ]
+}
+until_true shows_load
 echo "ok: sums, agents that differ"
 
 # ---- an agent that is silent
