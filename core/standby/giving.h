@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* core/standby/giving.h - what the master keeps of the standbys that get a copy of it (giving.c). */
+/* core/standby/giving.h - what the master keeps of the standbys that get a copy (giving.c). */
 #ifndef CORE_STANDBY_GIVING_H
 #define CORE_STANDBY_GIVING_H
 

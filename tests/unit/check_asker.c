@@ -580,8 +580,7 @@ START_TEST(fabrics_that_make_no_sense)
 }
 END_TEST
 
-/* Requests that leave in a sweep in which fmd writes from one slot to another; in each of its slots.
- */
+/* Requests that leave in a sweep in which fmd writes in some slots; the most in a slot. */
 static uint32_t
 pass_paced(uint32_t n, int64_t from, int64_t to, uint32_t *most, uint32_t *most_then)
 {
