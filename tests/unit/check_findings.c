@@ -309,8 +309,8 @@ START_TEST(bad_answers)
 {
 	static const char *const bad[] = { "{}", "[]", "{\"list\":\"\"}", "{\"list\":5}",
 		"{\"list\":\"a\",\"taken\":false,\"cables\":[{}]}",
-		"{\"list\":\"a\",\"cables\":[{\"guid\":\"0x1\",\"port\":300,\"peer_guid\":\"0x2\","
-		"\"peer_port\":1,\"health\":\"bad\",\"since\":1}]}",
+		("{\"list\":\"a\",\"cables\":[{\"guid\":\"0x1\",\"port\":300,\"peer_guid\":\"0x2\","
+		 "\"peer_port\":1,\"health\":\"bad\",\"since\":1}]}"),
 		"{\"list\":\"0123456789012345678901234567890123456789\"}" };
 	struct judge *j = judge_new();
 	struct teller t = { .list = "" };

@@ -402,8 +402,8 @@ START_TEST(wrong_fabrics)
 {
 	static const char *const wrong[] = { "{}", "{\"generation\":\"1\",\"guids\":[\"0x1\"]}",
 		"{\"generation\":\"1\",\"guids\":[\"x\"],\"levels\":[0],\"group\":[-1]}",
-		"{\"generation\":\"1\",\"guids\":[\"0x1\"],\"levels\":[0],\"group\":[1],\"groups\":"
-		"[\"a\"]}",
+		("{\"generation\":\"1\",\"guids\":[\"0x1\"],\"levels\":[0],\"group\":[1],"
+		 "\"groups\":[\"a\"]}"),
 		"{\"generation\":\"1\",\"groups\":[1]}", "{\"same\":true}",
 		"{\"generation\":\"01234567890123456789012345678901\"}" };
 
