@@ -421,7 +421,7 @@ sweep(struct perf *p, int64_t began_ms)
 	p->looked_ms = began_ms;
 	p->fmd_writes = p->was_slowed = false;
 	asker_begin(p->asker, p->head.sweep + 1, began_ms, p->interval_ms);
-	pace = pace_begin(p->interval_ms, asker_left(p->asker));
+	pace = pace_begin(p->interval_ms, asker_left(p->asker), p->once);
 	judge_begin(p->judge, began_ms, p->interval_ms);
 	while (
 	    goes_on && !is_ending && asker_left(p->asker) > 0 && now_ms() < end_ms - PACE_SLOT_MS) {

@@ -584,7 +584,7 @@ END_TEST
 static uint32_t
 pass_paced(uint32_t n, int64_t from, int64_t to, uint32_t *most, uint32_t *most_then)
 {
-	struct pace p = pace_begin(10000, n);
+	struct pace p = pace_begin(10000, n, false);
 	uint32_t left = n;
 
 	*most = *most_then = 0;
@@ -598,6 +598,18 @@ pass_paced(uint32_t n, int64_t from, int64_t to, uint32_t *most, uint32_t *most_
 	}
 	return n - left;
 }
+
+/* Who waits has all in as few slots as may be, but while fmd writes. */
+START_TEST(who_waits_has_no_pace)
+{
+	uint32_t n = 140000, even = n / 800;
+	struct pace p = pace_begin(10000, n, true);
+
+	ck_assert_uint_eq(pace_budget(&p, 0, n, false), PACE_MOST);
+	ck_assert_uint_eq(pace_budget(&p, 0, 3, false), 3);
+	ck_assert_uint_eq(pace_budget(&p, 0, n, true), (even + 1) / 2);
+}
+END_TEST
 
 /* All leave, at half the pace while fmd writes; where it writes all the time, half of what the
  * whole interval has room for. */
@@ -634,6 +646,7 @@ main(void)
 	tcase_add_test(tc, what_is_written_is_read);
 	tcase_add_test(tc, hostile_files);
 	tcase_add_test(tc, what_fmd_writes_goes_first);
+	tcase_add_test(tc, who_waits_has_no_pace);
 	tcase_add_loop_test(
 	    tc, fabrics_that_make_no_sense, 0, (int)(sizeof(nonsense) / sizeof(nonsense[0])));
 	suite_add_tcase(s, tc);
