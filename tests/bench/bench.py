@@ -6,7 +6,8 @@ routing offline (with the ratio to a memset and memcpy of the tables), quality
 under faults; with --engines those of doc/engines.md (engines.py), with --events
 what a change costs (events.py), with --storm what hosts that boot at once get (storm.py), with
 --restart how soon the SA answers again (restart.py), with --takeover how soon a standby's does (takeover.py), with --ha
-what is kept and what it costs (ha.py), with --dist how fast hosts find paths (dist.py).  Peer runs are capped at 120 s and cached by the hash of the
+what is kept and what it costs (ha.py), with --dist how fast hosts find paths (dist.py), with --perf what fmd-perf and fmd-web
+cost (perf.py).  Peer runs are capped at 120 s and cached by the hash of the
 fabric and of the command; --peer=fresh redoes them.
 """
 import argparse
@@ -443,13 +444,30 @@ def takeover_table(bench):
     return 0
 
 
+def check_sizes(parser, args, sizes):
+    """--only of the measures of which each size is one."""
+    if not set((args.only or "16").split(",")) <= {str(n) for n in sizes}:
+        parser.error(f"--only with --{'ha' if args.ha else 'perf'}: {', '.join(map(str, sizes))} hosts")
+
+
 def ha_table(parser, bench):
     import ha
     try:
-        if not set((bench.args.only or "16").split(",")) <= {str(n) for n in ha.SIZES}:
-            parser.error(f"--only with --ha: {', '.join(map(str, ha.SIZES))} hosts")
+        check_sizes(parser, bench.args, ha.SIZES)
         bench.machine()
         ha.Ha(bench).run()
+    finally:
+        shutil.rmtree(bench.work, ignore_errors=True)
+    return 0
+
+
+def perf_table(parser, bench):
+    import ha
+    import perf
+    try:
+        check_sizes(parser, bench.args, ha.SIZES)
+        bench.machine()
+        perf.Perf(bench).run()
     finally:
         shutil.rmtree(bench.work, ignore_errors=True)
     return 0
@@ -477,13 +495,14 @@ def main():
     parser.add_argument("--takeover", action="store_true", help="the master dies: how long till the standby's SA tells a path, on fmsim")
     parser.add_argument("--ha", action="store_true", help="the master dies: two fmd with a copy beside two OpenSM, on fmsim; 648 and 11,664 hosts, with --quick 16 and 648")
     parser.add_argument("--dist", action="store_true", help="how fast ibacm answers a host from what fmd publishes, on fmsim")
+    parser.add_argument("--perf", action="store_true", help="what it costs to read all counters and to tell of them by HTTP, on fmsim; 11,664 hosts, with --quick 16 and 648")
     parser.add_argument("--stored", action="store_true", help="with --engines: measure nothing, write down what was measured before")
     parser.add_argument("--minutes", type=int, default=0, help="with --engines: no new run of the peer after so many")
-    parser.add_argument("--only", help="bring-up, offline, isolation or faults; with --engines: fabrics or goals, with --ha: numbers of hosts, separated by commas")
+    parser.add_argument("--only", help="bring-up, offline, isolation or faults; with --engines: fabrics or goals, with --ha and --perf: numbers of hosts, separated by commas")
     parser.add_argument("--fabric", action="append", choices=sorted(FABRICS), help="these only; may be repeated")
     parser.add_argument("--write", metavar="FILE", help="write the tables there too")
     args = parser.parse_args()
-    if not args.engines and not args.ha and args.only not in (None, "bring-up", "offline", "isolation", "faults"):
+    if not args.engines and not args.ha and not args.perf and args.only not in (None, "bring-up", "offline", "isolation", "faults"):
         parser.error("--only is bring-up, offline, isolation or faults")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     bench = Bench(args)
@@ -499,6 +518,8 @@ def main():
         return takeover_table(bench)
     if args.ha:
         return ha_table(parser, bench)
+    if args.perf:
+        return perf_table(parser, bench)
     if args.dist:
         return dist_table(bench)
     names = args.fabric or [n for n, row in FABRICS.items() if row[3] or not args.quick]

@@ -32,8 +32,11 @@ class Fmsim:
         return child
 
     def at(self, host, command, log, stdin=None, **env):
+        """With UMAD_COUNT_FILE in env its MADs are counted there (umad_count.c)."""
+        counter = [self.bench.counter] if "UMAD_COUNT_FILE" in env else []
+        preload = ":".join([*counter, os.path.join(self.bench.build, ".libs/libfmsim-umad.so")])
         return self.start(command, log, dict(self.env, FMSIM_NODE=host, FMD_PLUGIN_PATH=os.path.join(self.bench.build, "plugins/engines"),
-                                             LD_PRELOAD=os.path.join(self.bench.build, ".libs/libfmsim-umad.so"), **env), stdin)
+                                             LD_PRELOAD=preload, **env), stdin)
 
     def tell(self, command):
         """The console's answer, without a process for it."""
@@ -100,7 +103,7 @@ class Fmds(Fmsim):
         self.guid = dict(re.findall(r'"(host-[\d-]+)"\[1\]\(([0-9a-f]+)\)', open(fabric_path).read()))
         self.log, self.sm = {}, {}
 
-    def start_fmd(self, host, copy_from, more):
+    def start_fmd(self, host, copy_from, more, **env):
         conf = os.path.join(self.dir, f"{host}.conf")
         with open(conf, "w") as f:
             f.write(f"sm_key = 0x5ec7e75ec7e75ec7\ncontrol_socket = '{self.dir}/{host}.sock'\n"
@@ -108,7 +111,7 @@ class Fmds(Fmsim):
         os.chmod(conf, 0o600)
         self.log[host] = os.path.join(self.dir, f"{host}.log")
         self.sm[host] = self.at(host, [os.path.join(self.bench.build, "fmd"), "--transport=umad", f"--config={conf}", "--engine=fattree",
-                                       f"--state-dir={self.dir}/{host}.state"], self.log[host])
+                                       f"--state-dir={self.dir}/{host}.state"], self.log[host], **env)
 
     def ha(self, host):
         done = subprocess.run([os.path.join(self.bench.build, "fmctl"), f"--socket={self.dir}/{host}.sock", "--json", "ha"],
