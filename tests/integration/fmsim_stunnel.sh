@@ -163,8 +163,8 @@ until_true ha sm2 "^copy *in sync$"
 kill -STOP "${sm[sm1]}"
 until_true ha sm2 "^role *master$"
 grep -q "what hosts registered with the master is here" "$dir/sm2.out" || fail "sm2 has taken over without a copy"
-until_true ha sm3 "^copy *in sync$"
-shows sm2 "^standby *0x[0-9a-f]* in sync"
+until_true ha sm2 "^standby *0x[0-9a-f]* in sync" # sm3 itself still has that of sm1 when this begins
+shows sm3 "^copy *in sync$"
 kill -KILL "${sm[sm1]}" "${tunnel[sm1]}"
 wait "${sm[sm1]}" "${tunnel[sm1]}" 2>/dev/null
 echo "ok: a take-over"
