@@ -34,8 +34,8 @@ static struct {
 } log_state = { .lock = PTHREAD_MUTEX_INITIALIZER, .level = FM_LOG_INFO, .fd = STDERR_FILENO };
 
 const char *const fm_log_subsystems[] = { "audit", "conf", "ctl", "daemon", "dist", "engine",
-	"fabric", "ha", "keep", "lid", "mad", "partitions", "plugin", "ports", "qos", "route", "sa",
-	"sim", "store", "sweep", NULL };
+	"fabric", "ha", "health", "keep", "lid", "mad", "partitions", "plugin", "ports", "qos",
+	"route", "sa", "sim", "store", "sweep", NULL };
 
 static const char *const level_word[] = { "error", "warning", "notice", "info", "debug" };
 

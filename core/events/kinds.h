@@ -158,6 +158,7 @@
 	X(WARNING_ENGINE, "warning-engine", false, "An engine has said so.") \
 	X(WARNING_FABRIC, "warning-fabric", false, "What the fabric is made of.") \
 	X(WARNING_HA, "warning-ha", false, "Other SMs and standbys.") \
+	X(WARNING_HEALTH, "warning-health", false, "How cables are.") \
 	X(WARNING_KEEP, "warning-keep", false, "Files kept over a restart.") \
 	X(WARNING_LID, "warning-lid", false, "Who gets which LID.") \
 	X(WARNING_MAD, "warning-mad", false, "Sending and receiving.") \
