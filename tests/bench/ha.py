@@ -240,6 +240,8 @@ class Ha:
             pair.wait_quiet()
             r = pair.take_over(death)
             r["joins"] = joins
+            if kind == "fmd":  # till then its SA is busy for who asks of members
+                pair.wait_for(pair.log[fabric.standby], "SUBNET UP", CAP_S)
             after = pair.members(fabric.asker, fabric.standby)
             r.update(members=len(before), lost=len(before - after))
             return r
