@@ -4,7 +4,6 @@
  */
 #include "config.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,13 +147,12 @@ other_sms_json(const struct daemon *d)
 	for (uint32_t i = 0; i < sweeper_n_other_sms(d->sweeper); i++) {
 		const struct ha_other *o = sweeper_other_sm(d->sweeper, i);
 		const struct inv_node *n = inv_node(inv, o->node);
-		char guid[24];
 
-		snprintf(guid, sizeof(guid), "0x%016" PRIx64, n->ports[o->port].guid);
 		json_array_append_new(all,
-		    json_pack("{s:o, s:s, s:i, s:i, s:s, s:s}", "node", json_text(n->name),
-			"port_guid", guid, "lid", (int)o->lid, "priority", (int)o->info.priority,
-			"state", ha_state_name(o->info.state), "trust", ha_trust_name(o->trust)));
+		    json_pack("{s:o, s:o, s:i, s:i, s:s, s:s}", "node", json_text(n->name),
+			"port_guid", json_guid(n->ports[o->port].guid), "lid", (int)o->lid,
+			"priority", (int)o->info.priority, "state", ha_state_name(o->info.state),
+			"trust", ha_trust_name(o->trust)));
 	}
 	return all;
 }
@@ -222,12 +220,11 @@ ports_json(struct daemon *d)
 	local_ports_look(&d->ports);
 	for (unsigned i = 0; i < d->ports.n; i++) {
 		const struct local_port *is = &d->ports.port[i].is;
-		char guid[24];
 
-		snprintf(guid, sizeof(guid), "0x%016" PRIx64, is->port_guid);
 		json_array_append_new(list,
-		    json_pack("{s:o, s:s, s:s, s:b}", "port",
-			json_text(local_ports_name(&d->ports, i)), "port_guid", guid, "link",
+		    json_pack("{s:o, s:o, s:s, s:b}", "port",
+			json_text(local_ports_name(&d->ports, i)), "port_guid",
+			json_guid(is->port_guid), "link",
 			is->state < 5 ? states[is->state] : "unknown", "in_use",
 			(int)(i == d->ports.used)));
 	}
@@ -833,13 +830,11 @@ handover_json(const struct daemon *d)
 {
 	const struct sm_order *o = sweeper_order(d->sweeper);
 	const struct inv_node *n = node_of(d, &o->to);
-	char guid[24];
 
-	snprintf(guid, sizeof(guid), "0x%016" PRIx64, n->ports[o->to.port].guid);
-	return json_pack("{s:I, s:s, s:o, s:s, s:i, s:i, s:o}", "handover", (json_int_t)o->number,
-	    "state", handover_states[o->state], "node", json_text(n->name), "port_guid", guid,
-	    "lid", (int)o->to.lid, "priority", (int)o->to.info.priority, "says",
-	    json_text(o->says));
+	return json_pack("{s:I, s:s, s:o, s:o, s:i, s:i, s:o}", "handover", (json_int_t)o->number,
+	    "state", handover_states[o->state], "node", json_text(n->name), "port_guid",
+	    json_guid(n->ports[o->to.port].guid), "lid", (int)o->to.lid, "priority",
+	    (int)o->to.info.priority, "says", json_text(o->says));
 }
 
 static int

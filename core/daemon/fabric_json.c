@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "core/daemon/fabric_json.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,15 +34,6 @@ static const char *
 type_word(const struct inv_node *n)
 {
 	return inv_is_switch(n) ? "switch" : n->type == WIRE_NODE_ROUTER ? "router" : "ca";
-}
-
-static json_t *
-guid_json(uint64_t guid)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
-	return json_string_nocheck(text);
 }
 
 static int
@@ -204,8 +194,8 @@ node_json(const struct page *p, const struct inv_node *n, uint32_t n_troubles, c
 	count_ports(n, &n_up, &n_active);
 	find_region(p, n, &region, &engine);
 	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:s?, s:s?, s:i, s:s?}",
-	    "type", type_word(n), "node", json_text(n->name), "guid", guid_json(n->guid),
-	    "system_guid", guid_json(n->system_guid), "lids", lids_json(n), "lmc",
+	    "type", type_word(n), "node", json_text(n->name), "guid", json_guid(n->guid),
+	    "system_guid", json_guid(n->system_guid), "lids", lids_json(n), "lmc",
 	    (int)n->ports[inv_is_switch(n) ? 0 : 1].lmc, "ports", (int)n->n_ports, "ports_up", n_up,
 	    "ports_active", n_active, "region", region, "engine", engine, "troubles",
 	    (int)n_troubles, "trouble", kind);
@@ -274,7 +264,7 @@ static json_t *
 end_json(const struct cable_end *e)
 {
 	return json_pack("{s:o, s:o, s:s, s:i, s:i, s:s}", "node", json_text(e->node->name), "guid",
-	    guid_json(e->node->guid), "type", type_word(e->node), "port", (int)e->port, "lid",
+	    json_guid(e->node->guid), "type", type_word(e->node), "port", (int)e->port, "lid",
 	    (int)e->node->ports[inv_is_switch(e->node) ? 0 : e->port].lid, "state",
 	    state_word(e->at));
 }

@@ -19,22 +19,13 @@
 #define LINE_MAX_CHARS 246 /* of what is one line: longer, the outcome has its own */
 
 static json_t *
-guid_json(uint64_t guid)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
-	return json_string(text);
-}
-
-static json_t *
 node_json(const struct seen_node *n)
 {
 	static const char *const types[] = {
 		[WIRE_NODE_CA] = "ca", [WIRE_NODE_SWITCH] = "switch", [WIRE_NODE_ROUTER] = "router"
 	};
 
-	return json_pack("{s:o, s:o, s:s}", "node", json_text(n->name), "guid", guid_json(n->guid),
+	return json_pack("{s:o, s:o, s:s}", "node", json_text(n->name), "guid", json_guid(n->guid),
 	    "type", types[n->type]);
 }
 

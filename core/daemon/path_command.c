@@ -3,7 +3,6 @@
  * core/daemon/path_command.c - fmctl path FROM TO: the way of packets, hop by hop,
  * and what the SA would say of it; of all paths from a LID, for fmctl dist verify.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,15 +167,6 @@ name_json(const struct sa_node *n)
 	return json_text(n->name);
 }
 
-static json_t *
-guid_json(uint64_t guid)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
-	return json_string(text);
-}
-
 static const char *
 type_word(const struct sa_node *n)
 {
@@ -192,8 +182,8 @@ end_json(const struct sa_view *v, uint32_t end, uint16_t lid)
 	const struct sa_node *n = v->node[e->node];
 
 	return json_pack("{s:o, s:i, s:i, s:o, s:s, s:o, s:i, s:i}", "node", name_json(n), "port",
-	    (int)e->port, "lid", (int)lid, "guid", guid_json(e->guid), "type", type_word(n),
-	    "node_guid", guid_json(n->info.node_guid), "base_lid", (int)e->lid, "lmc", (int)e->lmc);
+	    (int)e->port, "lid", (int)lid, "guid", json_guid(e->guid), "type", type_word(n),
+	    "node_guid", json_guid(n->info.node_guid), "base_lid", (int)e->lid, "lmc", (int)e->lmc);
 }
 
 /* What the link is like by which packets leave an end, which is no switch. */
@@ -219,7 +209,7 @@ hop_json(const struct sa_view *v, const struct sa_hop *h)
 	return json_pack("{s:o, s:i, s:i, s:i, s:i, s:I, s:o, s:i}", "switch", name_json(n), "in",
 	    (int)h->in_port, "out", (int)h->out_port, "vl", (int)h->vl, "mtu",
 	    (int)mtu_bytes(h->attr.mtu), "mbps", (json_int_t)h->attr.mbps, "guid",
-	    guid_json(n->info.node_guid), "lid", (int)n->lid);
+	    json_guid(n->info.node_guid), "lid", (int)n->lid);
 }
 
 static json_t *
@@ -407,7 +397,7 @@ add_ports(json_t *list, const struct sa_view *v, uint32_t from)
 	for (uint32_t i = from; i < v->n_ends && i - from < PAGE; i++)
 		if (json_array_append_new(list,
 			json_pack("[i, i, o]", (int)v->end[i].lid, (int)v->end[i].lmc,
-			    guid_json(v->end[i].guid))) != 0)
+			    json_guid(v->end[i].guid))) != 0)
 			return false;
 	return true;
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "core/nodes/nodes.h"
+#include "core/text/json_text.h"
 #include "lib/hash.h"
 #include "lib/vec.h"
 
@@ -268,10 +269,10 @@ read_all(const json_t *cables, struct finding *all, struct fm_error *err)
 static json_t *
 held_json(const struct finding *p)
 {
-	return json_pack("{s:o, s:i, s:o, s:i, s:s, s:I}", "guid",
-	    json_sprintf("0x%016" PRIx64, p->end[0].guid), "port", (int)p->end[0].port, "peer_guid",
-	    json_sprintf("0x%016" PRIx64, p->end[1].guid), "peer_port", (int)p->end[1].port,
-	    "health", cable_health_word(p->health), "since", (json_int_t)p->since_s);
+	return json_pack("{s:o, s:i, s:o, s:i, s:s, s:I}", "guid", json_guid(p->end[0].guid),
+	    "port", (int)p->end[0].port, "peer_guid", json_guid(p->end[1].guid), "peer_port",
+	    (int)p->end[1].port, "health", cable_health_word(p->health), "since",
+	    (json_int_t)p->since_s);
 }
 
 static int

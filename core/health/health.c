@@ -411,7 +411,7 @@ evidence_json(const struct verdict_row *v)
 static json_t *
 guid_json(uint64_t guid)
 {
-	return guid != 0 ? json_sprintf("0x%016" PRIx64, guid) : json_null();
+	return guid != 0 ? json_guid(guid) : json_null();
 }
 
 static json_t *

@@ -19,6 +19,7 @@
 #include "core/standby/internal.h"
 #include "core/sweep/sweep.h"
 #include "core/text/files.h"
+#include "core/text/json_text.h"
 #include "lib/vec.h"
 
 #define PART_BELOW (64u << 10) /* bytes that wait to be sent, for another part of a file */
@@ -83,8 +84,7 @@ tell_lost(struct standby *s, bool said, const char *why)
 	}
 	lost->guid = s->guid;
 	lost->event = events_add(EVENT_COPY_LOST, FM_LOG_WARN, "ha",
-	    json_pack("{s:o}", "guid", json_sprintf("0x%016" PRIx64, s->guid)), words, s->guid,
-	    why);
+	    json_pack("{s:o}", "guid", json_guid(s->guid)), words, s->guid, why);
 }
 
 static void
@@ -632,7 +632,7 @@ look_behind(struct standby *s, int64_t now_ms)
 	if (s->behind != 0 || now_ms - s->behind_ms < BEHIND_MS)
 		return;
 	s->behind = events_add(EVENT_COPY_BEHIND, FM_LOG_WARN, "ha",
-	    json_pack("{s:o}", "guid", json_sprintf("0x%016" PRIx64, s->guid)),
+	    json_pack("{s:o}", "guid", json_guid(s->guid)),
 	    "the standby 0x%016" PRIx64
 	    " has been behind for %d s: no answer to a host waits for it",
 	    s->guid, BEHIND_MS / 1000);
@@ -720,14 +720,12 @@ giving_add_json(struct copying *c, json_t *status)
 	for (unsigned i = 0; i < STANDBYS_MAX; i++) {
 		const struct standby *s = &c->g.standby[i];
 		struct copy_status st;
-		char guid[24];
 
 		if (s->io == NULL || s->place == NOBODY)
 			continue;
 		copies_status(c->g.copies, s->place, &st);
-		snprintf(guid, sizeof(guid), "0x%016" PRIx64, s->guid);
 		json_array_append_new(list,
-		    json_pack("{s:s, s:s, s:I, s:I, s:b, s:i}", "guid", guid, "state",
+		    json_pack("{s:o, s:s, s:I, s:I, s:b, s:i}", "guid", json_guid(s->guid), "state",
 			copy_state_name(st.state), "sent", (json_int_t)st.sent, "have",
 			(json_int_t)st.have, "sends_files", (int)st.sends_files, "times_behind",
 			(int)st.n_behind));

@@ -4,7 +4,6 @@
  * has become so or no longer is; one for each kind and node, for who asks.  A cable is told by one
  * of its ends.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,11 +213,9 @@ static json_t *
 end_json(const struct inventory *inv, uint32_t slot, unsigned port)
 {
 	const struct inv_node *n = inv_node(inv, slot);
-	char guid[24];
 
-	snprintf(guid, sizeof(guid), "0x%016" PRIx64, n->guid);
-	return json_pack(
-	    "{s:o, s:s, s:i}", "node", json_text(n->name), "guid", guid, "port", (int)port);
+	return json_pack("{s:o, s:o, s:i}", "node", json_text(n->name), "guid", json_guid(n->guid),
+	    "port", (int)port);
 }
 
 json_t *

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "core/text/json_text.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,4 +20,13 @@ json_text(const char *text)
 	}
 	free(plain);
 	return o;
+}
+
+json_t *
+json_guid(uint64_t guid)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
+	return json_string_nocheck(text);
 }

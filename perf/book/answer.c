@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "perf/book/answer.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,12 +122,6 @@ counters_json(const struct book_port *p)
 	return all;
 }
 
-static json_t *
-guid_json(uint64_t guid)
-{
-	return json_sprintf("0x%016" PRIx64, guid);
-}
-
 /* Of the rates none where there are no two reads yet. */
 static void
 add_rates(const struct book_port *p, json_t *row)
@@ -164,9 +157,9 @@ row_json(const struct file *f, const struct row *r)
 	const struct book_node *n = &f->node[r->node],
 			       *far = r->p.peer < f->n_nodes ? &f->node[r->p.peer] : NULL;
 	json_t *row = json_pack("{s:o, s:o, s:i, s:o, s:o, s:i, s:s, s:b, s:o, s:I, s:I}", "node",
-	    json_text(n->name), "guid", guid_json(n->guid), "port", (int)r->port, "to",
+	    json_text(n->name), "guid", json_guid(n->guid), "port", (int)r->port, "to",
 	    far != NULL ? json_text(far->name) : json_null(), "to_guid",
-	    far != NULL ? guid_json(far->guid) : json_null(), "to_port",
+	    far != NULL ? json_guid(far->guid) : json_null(), "to_port",
 	    far != NULL ? (int)r->p.peer_port : 0, "state", state_of(f, r), "reset",
 	    (int)((r->p.flags & BOOK_RESET) != 0), "read_ms_ago",
 	    r->p.read_ms > 0 ? json_integer((json_int_t)(f->now_ms - r->p.read_ms)) : json_null(),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "perf/health/tell.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/nodes/nodes.h"
+#include "core/text/json_text.h"
 
 #define MOST_PORTS 254
 
@@ -33,17 +33,11 @@ evidence_json(const struct health_verdict *v)
 }
 
 static json_t *
-guid_json(uint64_t guid)
-{
-	return json_sprintf("0x%016" PRIx64, guid);
-}
-
-static json_t *
 cable_json(const struct health_verdict *v)
 {
 	return json_pack("{s:o, s:i, s:o, s:i, s:s, s:I, s:s, s:o}", "guid",
-	    guid_json(v->end[0].guid), "port", (int)v->end[0].port, "peer_guid",
-	    guid_json(v->end[1].guid), "peer_port", (int)v->end[1].port, "health",
+	    json_guid(v->end[0].guid), "port", (int)v->end[0].port, "peer_guid",
+	    json_guid(v->end[1].guid), "peer_port", (int)v->end[1].port, "health",
 	    health_word(v->health), "since", (json_int_t)v->since_s, "suspect",
 	    suspects[v->suspect], "evidence", evidence_json(v));
 }
