@@ -15,7 +15,45 @@
 #include <string.h>
 
 #include "lib/pages.h"
-#include "lib/red_zone.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#define FM_HAS_RED_ZONES 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FM_HAS_RED_ZONES 1
+#endif
+#endif
+
+#ifdef FM_HAS_RED_ZONES
+#include <sanitizer/asan_interface.h>
+#define RED_ZONE_BYTES ((size_t)32) /* behind a piece */
+#else
+#define RED_ZONE_BYTES ((size_t)0)
+#endif
+
+/* From now on n bytes at p, which is 8-byte aligned, may not be touched, as ASan sees it. */
+static void
+red_zone_lay(const void *p, size_t n)
+{
+#ifdef FM_HAS_RED_ZONES
+	__asan_poison_memory_region(p, n);
+#else
+	(void)p;
+	(void)n;
+#endif
+}
+
+/* ... may again. */
+static void
+red_zone_lift(const void *p, size_t n)
+{
+#ifdef FM_HAS_RED_ZONES
+	__asan_unpoison_memory_region(p, n);
+#else
+	(void)p;
+	(void)n;
+#endif
+}
 
 #define CHUNK_BYTES (256u * 1024)
 #define ALIGN_SMALL 16u

@@ -33,7 +33,6 @@ LIB_SOURCES = \
 	lib/pool.h \
 	lib/printable.c \
 	lib/printable.h \
-	lib/red_zone.h \
 	lib/rng.h \
 	lib/speck32.h \
 	lib/thread.h \
