@@ -18,6 +18,7 @@ LIB_SOURCES = \
 	lib/arena.c \
 	lib/arena.h \
 	lib/bitset.h \
+	lib/clock.h \
 	lib/error.c \
 	lib/error.h \
 	lib/faultpoint.c \

@@ -14,6 +14,7 @@
 
 #include "core/conf/cli.h"
 #include "core/events/query.h"
+#include "lib/clock.h"
 #include "tools/fmctl.h"
 
 #define ANSWER_S 30 /* for each question */
@@ -31,10 +32,7 @@ struct wait {
 static int64_t
 now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return fm_clock_ms(CLOCK_MONOTONIC);
 }
 
 /* On a terminal only, in one line that is written over; text NULL: that is over. */

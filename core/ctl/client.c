@@ -15,9 +15,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/vec.h"
 
 #define REPLY_MAX ((size_t)1 << 30) /* bytes */
@@ -68,15 +68,6 @@ ctl_connect(const char *path, int flags, int *out, struct fm_error *err)
 	return rc;
 }
 
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 struct bytes {
 	FM_VEC(char) v;
 };
@@ -89,7 +80,7 @@ receive(const char *path, int fd, int64_t until_ms, struct bytes *b, struct fm_e
 
 	for (;;) {
 		struct pollfd p = { fd, POLLIN, 0 };
-		int64_t left = until_ms - now_ms();
+		int64_t left = until_ms - fm_clock_ms(CLOCK_MONOTONIC);
 		ssize_t n;
 
 		if (left <= 0 || poll(&p, 1, (int)left) == 0)
@@ -173,7 +164,7 @@ int
 ctl_call(const char *path, const char *command, json_t *args, unsigned timeout_s, json_t **result,
     struct fm_error *err)
 {
-	int64_t until_ms = now_ms() + (int64_t)timeout_s * 1000;
+	int64_t until_ms = fm_clock_ms(CLOCK_MONOTONIC) + (int64_t)timeout_s * 1000;
 	struct bytes b = { 0 };
 	int fd = -1, rc = ctl_connect(path, 0, &fd, err);
 

@@ -26,11 +26,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/text/json_text.h"
 #include "core/text/suggest.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 
 struct client {
@@ -378,10 +378,7 @@ turn_away(struct ctl_server *s, int fd)
 static int64_t
 now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return fm_clock_ms(CLOCK_MONOTONIC);
 }
 
 static void

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/events/file.h"
 #include "core/text/json_text.h"
+#include "lib/clock.h"
 #include "lib/vec.h"
 
 /* What waits for the loop. */
@@ -49,15 +49,6 @@ struct events {
 	uint64_t n_not_kept; /* since then */
 };
 
-static int64_t
-now_ms(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_REALTIME, &at);
-	return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
-}
-
 /* ------------------------------------------------------------- any thread */
 
 static void
@@ -74,7 +65,7 @@ put_waiting(struct events *e, const struct waiting *w)
 	struct waiting one = *w;
 
 	one.n = ++e->last;
-	one.at_ms = now_ms(); /* times are in the order of numbers */
+	one.at_ms = fm_clock_ms(CLOCK_REALTIME); /* times are in the order of numbers */
 	return one.text != NULL && e->waiting.of.n < EVENTS_WAITING &&
 	    fm_vec_push(&e->waiting.of, one);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "core/redis/redis.h"
+#include "lib/clock.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define DRIPS 10    /* times answer_ms */
 #define MOST_DEEP 7 /* arrays in one another; hiredis 0.14 has this limit, later ones none */
@@ -28,15 +28,6 @@ struct redis {
 	size_t n_elements; /* that the arrays of this answer may still have */
 	enum state state;
 };
-
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static struct timeval
 time_of(unsigned ms)
@@ -237,7 +228,7 @@ send_all(struct redis *r)
 static redisReply *
 read_answer(struct redis *r)
 {
-	int64_t end = now_ms() + (int64_t)DRIPS * r->limits.answer_ms;
+	int64_t end = fm_clock_ms(CLOCK_MONOTONIC) + (int64_t)DRIPS * r->limits.answer_ms;
 	size_t n_read = 0, had;
 	void *reply = NULL;
 
@@ -246,7 +237,7 @@ read_answer(struct redis *r)
 			return reply;
 		if (n_read > r->limits.most_bytes)
 			r->state = TOO_LONG;
-		else if (now_ms() > end)
+		else if (fm_clock_ms(CLOCK_MONOTONIC) > end)
 			r->state = SILENT;
 		if (r->state != WELL)
 			return NULL;

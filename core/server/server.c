@@ -21,6 +21,7 @@
 #include "core/mad/umad_agent.h"
 #include "core/rmpp/rmpp_port.h"
 #include "core/server/turns.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/thread.h"
 #include "lib/vec.h"
@@ -81,10 +82,7 @@ struct sa_server {
 static int64_t
 now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return fm_clock_ms(CLOCK_MONOTONIC);
 }
 
 /* ------------------------------------------------------------------ thread */

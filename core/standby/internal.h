@@ -25,6 +25,7 @@
 #include "core/standby/copying.h"
 #include "core/standby/giving.h"
 #include "core/standby/mirror.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 
 /* A file that is copied, as it was last seen. */
@@ -62,10 +63,7 @@ struct copying {
 static inline int64_t
 standby_now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return fm_clock_ms(CLOCK_MONOTONIC);
 }
 
 /* copying_follow() is called in LINK_ALIVE_MS. */

@@ -27,6 +27,7 @@
 #include "core/text/number.h"
 #include "core/wire/wire.h"
 #include "host/agent/source.h"
+#include "lib/clock.h"
 #include "lib/hash.h"
 #include "lib/log.h"
 #include "lib/rng.h"
@@ -77,15 +78,6 @@ nap(unsigned ms)
 }
 
 /* ------------------------------------------------------------------- ports */
-
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static void
 add_port(struct agent *a, uint64_t guid, const char *ca, int number)
@@ -268,8 +260,8 @@ judge_sm(struct agent *a, struct fm_error *err)
 		return 0;
 	}
 	if (a->other_sm_ms == 0)
-		a->other_sm_ms = now_ms();
-	if (!a->once && now_ms() - a->other_sm_ms < GRACE_MS)
+		a->other_sm_ms = fm_clock_ms(CLOCK_MONOTONIC);
+	if (!a->once && fm_clock_ms(CLOCK_MONOTONIC) - a->other_sm_ms < GRACE_MS)
 		return 0;
 	make_stale(a);
 	return fm_fail(err, FM_E_SYSTEM,

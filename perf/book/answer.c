@@ -4,10 +4,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/nodes/nodes.h"
 #include "core/text/json_text.h"
+#include "lib/clock.h"
 #include "lib/vec.h"
 #include "perf/book/book.h"
 
@@ -35,15 +35,6 @@ struct file {
 	FM_VEC(struct row) rows;
 };
 
-static int64_t
-utc_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void
 close_file(struct file *f)
 {
@@ -55,7 +46,7 @@ close_file(struct file *f)
 static int
 open_file(const char *path, struct file *f, struct fm_error *err)
 {
-	*f = (struct file){ .now_ms = utc_ms() };
+	*f = (struct file){ .now_ms = fm_clock_ms(CLOCK_REALTIME) };
 	snprintf(f->path, sizeof(f->path), "%s", path);
 	if (book_open(f->path, &f->r, err) != 0)
 		return err->kind == FM_E_SYSTEM

@@ -27,6 +27,7 @@
 #include "core/ctl/ctl.h"
 #include "core/mad/umad_agent.h"
 #include "core/text/standard.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "perf/health/judge.h"
 #include "perf/health/tell.h"
@@ -73,18 +74,9 @@ on_signal(int signal)
 }
 
 static int64_t
-ms_of(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static int64_t
 now_ms(void)
 {
-	return ms_of(CLOCK_MONOTONIC);
+	return fm_clock_ms(CLOCK_MONOTONIC);
 }
 
 static void
@@ -325,7 +317,7 @@ pass_slot(struct perf *p, int64_t end_ms, uint32_t budget)
 		}
 		if (rc > 0 && m.status == 0)
 			asker_hear(p->asker, m.addr.lid, m.bytes, m.n_bytes, now_ms(),
-			    ms_of(CLOCK_REALTIME));
+			    fm_clock_ms(CLOCK_REALTIME));
 		if (is_ending || (rc == 0 && now_ms() >= end_ms))
 			return true;
 		if (n_sent < budget)
@@ -370,7 +362,7 @@ end_sweep(struct perf *p, int64_t began_utc_ms, bool is_late)
 	asker_end(p->asker);
 	p->head.sweep++;
 	p->head.sweep_began_ms = began_utc_ms;
-	p->head.sweep_ended_ms = ms_of(CLOCK_REALTIME);
+	p->head.sweep_ended_ms = fm_clock_ms(CLOCK_REALTIME);
 	p->head.n_wanted = c->n_wanted;
 	p->head.n_read = c->n_read;
 	p->head.n_silent = c->n_silent;
@@ -414,7 +406,7 @@ tell_fmd(struct perf *p)
 static void
 sweep(struct perf *p, int64_t began_ms)
 {
-	int64_t end_ms = began_ms + p->interval_ms, began_utc_ms = ms_of(CLOCK_REALTIME);
+	int64_t end_ms = began_ms + p->interval_ms, began_utc_ms = fm_clock_ms(CLOCK_REALTIME);
 	bool goes_on = true;
 	struct pace pace;
 
@@ -664,7 +656,7 @@ main(int argc, char **argv)
 		fputs("fmd-perf: out of memory\n", stderr);
 		return FMD_EXIT_SYSTEM;
 	}
-	p.head.began_ms = ms_of(CLOCK_REALTIME);
+	p.head.began_ms = fm_clock_ms(CLOCK_REALTIME);
 	p.head.interval_ms = p.interval_ms;
 	rc = (int)run(&p);
 	judge_free(p.judge);

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "lib/clock.h"
 #include "lib/tokens.h"
 #include "perf/book/answer.h"
 #include "web/serve/query.h"
@@ -27,15 +27,6 @@ struct call {
 	json_t *args;
 	char command[40];
 };
-
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* The request, if somebody waits for it; the rest is freed. */
 static struct evhttp_request *
@@ -125,7 +116,9 @@ pass_on(struct call *c)
 	const char *why;
 	int code = refusal_of(c, &why);
 
-	if (code == 0 && !fm_tokens_take(&c->api->tokens, API_BURST, API_EVERY_MS, now_ms())) {
+	if (code == 0 &&
+	    !fm_tokens_take(
+		&c->api->tokens, API_BURST, API_EVERY_MS, fm_clock_ms(CLOCK_MONOTONIC))) {
 		code = REPLY_TOO_MANY;
 		why = "fmd is asked 20 times a second at most: try again";
 	}

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/vec.h"
 #include "web/serve/query.h"
@@ -66,18 +66,9 @@ struct scrape {
 };
 
 static int64_t
-ms_of(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static int64_t
 now_ms(void)
 {
-	return ms_of(CLOCK_MONOTONIC);
+	return fm_clock_ms(CLOCK_MONOTONIC);
 }
 
 /* ------------------------------------------------------------------------ the file */
@@ -163,7 +154,7 @@ make_metrics(struct scrape *s)
 	bool has_file = follow_file(s, &err) == 0;
 	const struct metrics m = { s->told[STATUS], s->told[DIST], s->told[HA], s->told[HEALTH],
 		has_file ? &s->readings : NULL, has_file ? &s->levels : NULL,
-		ms_of(CLOCK_REALTIME) };
+		fm_clock_ms(CLOCK_REALTIME) };
 
 	page_put(s->metrics);
 	s->metrics = page_new();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "web/serve/visitors.h"
+#include "lib/clock.h"
 
 #include <event2/bufferevent.h>
 #include <event2/event.h>
@@ -7,7 +8,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #define TICK_US 100000
 
@@ -31,10 +31,7 @@ struct visitors {
 static int64_t
 now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return fm_clock_ms(CLOCK_MONOTONIC);
 }
 
 /* The server has freed it, and with that taken its callbacks away. */
