@@ -105,7 +105,7 @@ until_true says_nothing_is_wrong
 given=
 until_true shows 0 "^relays  *3, agents 2; behind 0, link down 0, gone 0, unknown 0$"
 # one that stands still: its connection is there
-kill -STOP "$second"
+stand_still "$second"
 until_true dist_says 5 "^127.0.0.1:$((port + 1))  *gone  *0  *1  *20..-"
 kill -CONT "$second"
 until_true dist_says 0 "^127.0.0.1:$((port + 1))  *following  *1  *1"

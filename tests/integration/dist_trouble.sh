@@ -18,7 +18,7 @@ answers() {
 	redis-cli -s "$dir/sock" ping 2>/dev/null | grep -q PONG
 }
 until_true answers
-kill -STOP "$redis"
+stand_still "$redis"
 mkdir "$dir/disk"
 cat >"$dir/fmd.conf" <<END
 dist_files = '$dir/disk/fmd'
@@ -57,7 +57,7 @@ until_true place redis 'state == "published" and epoch > 0'
 goes_on relink 1
 echo "ok: it goes on"
 
-kill -STOP "$redis"
+stand_still "$redis"
 goes_on unlink 2
 kill "$fmd"
 wait "$fmd" || fail "SIGTERM ends fmd with $?"

@@ -139,7 +139,7 @@ took_over first "the first is back"
 # Its host answers, it does not.
 until_true in_sync second
 n=$(said "$dir/second.out" "SUBNET UP")
-kill -STOP "$first"
+stand_still "$first"
 # it is asked meanwhile, and has lost the subnet when it could answer
 questions 8192 8200 >"$dir/questions"
 exec_on_fmsim host-3-3 timeout 30 "$build/tests/integration/sa_mads" "$(lid_of host-1-1)" whole 4000 8 \
@@ -156,7 +156,7 @@ promises_are_kept first "it goes on"
 took_over first "it goes on"
 
 # A standby that stands still keeps an answer waiting, once.
-kill -STOP "$second"
+stand_still "$second"
 join host-4-2 host-1-1 3
 registered >"$dir/before"
 kill -CONT "$second"

@@ -134,7 +134,7 @@ sweeps() {
 }
 was=$(asked)
 had=$(sweeps)
-kill -STOP $perf
+stand_still $perf
 sleep 1
 kill -CONT $perf
 kill -9 $perf

@@ -178,7 +178,7 @@ do_it relink 'host-1-1[2]'
 conf second
 start_sm second host-4-3 "standing by"
 mark
-kill -STOP "$first"
+stand_still "$first"
 do_it unlink 'host-1-1[1]'
 await "$dir/second.out" "SUBNET UP"
 kill -CONT "$first"

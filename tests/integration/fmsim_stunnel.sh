@@ -145,7 +145,7 @@ echo "ok: three hosts"
 
 # ---- a host loses its power: its connection stays, and it is back before anybody has noticed
 host=sm3
-kill -STOP "${tunnel[sm3]}"
+stand_still "${tunnel[sm3]}"
 kill -KILL "${sm[sm3]}"
 wait "${sm[sm3]}" 2>/dev/null
 unset "tunnel[sm3]"
@@ -160,11 +160,11 @@ echo "ok: back without a farewell"
 
 # ---- the master stands still, and its connections with it: its heir has all, the third one finds the heir
 until_true ha sm2 "^copy *in sync$"
-kill -STOP "${sm[sm1]}"
+stand_still "${sm[sm1]}"
 until_true ha sm2 "^role *master$"
 grep -q "what hosts registered with the master is here" "$dir/sm2.out" || fail "sm2 has taken over without a copy"
 until_true ha sm2 "^standby *0x[0-9a-f]* in sync" # sm3 itself still has that of sm1 when this begins
-shows sm3 "^copy *in sync$"
+until_true ha sm3 "^copy *in sync$"		 # which sm2 says of it before it has heard so
 kill -KILL "${sm[sm1]}" "${tunnel[sm1]}"
 wait "${sm[sm1]}" "${tunnel[sm1]}" 2>/dev/null
 echo "ok: a take-over"

@@ -155,7 +155,7 @@ print(n["gets"].pop("PortInfo") * 0, sorted(n["gets"].items()), sorted(n["sets"]
 }
 had=$(smps)
 visit flood 200 >"$dir/said.out" 2>&1 || fail "$(cat "$dir/said.out")"
-kill -STOP $web
+stand_still $web
 [ "$(smps)" = "$had" ] || fail "flooded and stopped: $(smps), $had before"
 kill -CONT $web
 until_true is_told "fmd_up 1"
@@ -170,7 +170,7 @@ visit listen - >"$dir/stream" 2>/dev/null &
 await "$dir/stream" ": events of fmd"
 fmctl sweep --wait >/dev/null 2>&1
 await "$dir/stream" "^id: "
-kill -STOP "$fmd"
+stand_still "$fmd"
 curl -s -o "$dir/late" --max-time 60 --unix-socket "$dir/web.sock" http://fmd-web/api/v1/status &
 late=$!
 until_true is_told "fmd_up 0"

@@ -68,6 +68,15 @@ runs() {
 	[[ $'\n'$(running)$'\n' == *$'\n'"$1"$'\n'* ]]
 }
 
+# SIGSTOP, and wait until each thread has stopped: until then one of them may go on sending.
+stand_still() {
+	kill -STOP "$1"
+	until_true stands_still "$1"
+}
+stands_still() {
+	! cat "/proc/$1/task"/*/stat | sed 's/.*) //' | grep -qv "^T"
+}
+
 # SIGTERM, and after 10 s SIGKILL: an OpenSM may wait for answers for ever.
 end_job() {
 	local tries
