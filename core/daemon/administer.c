@@ -124,7 +124,7 @@ begin_view(struct daemon *d, const struct sa_kept *k, struct sa_view *prev, stru
 			src.inv = &k->inv;
 			src.plan = k->plan;
 			src.pkeys = k->pkeys;
-			src.unverified = true;
+			src.basis = k->basis;
 		}
 		rc = sa_view_begin(&src, out, err);
 	}
@@ -158,7 +158,7 @@ bool
 daemon_says_up_later(struct daemon *d, const char *line)
 {
 	struct sa_view *v = d->sa != NULL ? sa_server_view(d->sa) : NULL;
-	bool answers = d->sa == NULL || (v != NULL && !v->unverified);
+	bool answers = d->sa == NULL || (v != NULL && v->basis == SA_VIEW_READ);
 
 	sa_view_put(v);
 	if (answers || d->cli->once)
@@ -295,14 +295,14 @@ take_view(struct publisher *p)
 	} else {
 		log_debug("sa", "view %ju: %u nodes, %u ports with LIDs, %.1f ms",
 		    (uintmax_t)v->number, v->n_here, v->n_ends, p->ms);
-		if (!v->unverified)
+		if (v->basis == SA_VIEW_READ)
 			note_shown(p, v);
-		if (!v->unverified)
+		if (v->basis == SA_VIEW_READ)
 			daemon_keep_groups(d);
-		if (!v->unverified && d->dist != NULL)
+		if (v->basis == SA_VIEW_READ && d->dist != NULL)
 			publish_for_hosts(d, v);
 		sa_server_publish(d->sa, v);
-		if (!v->unverified)
+		if (v->basis == SA_VIEW_READ)
 			say_up(p);
 	}
 	if (p->waiting != NULL) {

@@ -204,6 +204,7 @@ early_take_over(struct daemon *d)
 		log_info("sa", "nothing is answered before all has been read: %s", why);
 		return;
 	}
+	e->kept->basis = SA_VIEW_INHERITED;
 	/* else the fabric has been read already, in this sweep, which tells hosts */
 	if (sweeper_phase(d->sweeper) == PHASE_TAKE_OVER) {
 		e->kept->since = sweeper_n_requests(d->sweeper) + 1;
@@ -252,9 +253,9 @@ static const char *
 answers_from(const struct daemon *d)
 {
 	struct sa_view *v = sa_server_view(d->sa);
-	const char *from = v == NULL ? "nothing yet"
-	    : v->unverified	     ? "what was kept, unverified"
-				     : "the last sweep";
+	const char *from = v == NULL   ? "nothing yet"
+	    : v->basis != SA_VIEW_READ ? "what was kept, unverified"
+				       : "the last sweep";
 
 	sa_view_put(v);
 	return from;

@@ -301,7 +301,7 @@ whole_view(const struct daemon *d, struct fm_error *err)
 {
 	struct sa_view *v = d->sa != NULL ? sa_server_view(d->sa) : NULL;
 
-	if (v != NULL && !v->unverified)
+	if (v != NULL && v->basis == SA_VIEW_READ)
 		return v;
 	sa_view_put(v); /* what was kept knows of no VLs */
 	fm_fail(err, FM_E_CONFIG, "the subnet is not up yet, or another SM's");

@@ -67,15 +67,15 @@ static const struct sa_entry {
 	uint8_t method;
 	sa_query_fn handler;
 	bool registers; /* needs a registry */
-	/* Answered from what was kept over a restart, too (kept.h), if the request names one
-	 * component of each set at least */
-	bool early;
+	/* Answered from so little, if the request names one component of each set at least.  What
+	 * registers is a promise, which only a master makes; its registry is whole. */
+	enum sa_view_basis least;
 	uint64_t names[2];
 } entries[] = {
-	{ SA_PATH_RECORD, SA_GET, sa_get_paths, .early = true,
+	{ SA_PATH_RECORD, SA_GET, sa_get_paths, .least = SA_VIEW_KEPT,
 	    .names = { SA_PR_SGID | SA_PR_SLID, SA_PR_DGID | SA_PR_DLID } },
-	{ SA_CLASS_PORT_INFO, SA_GET, sa_get_class_port_info, .early = true },
-	{ SA_NODE_RECORD, SA_GET, sa_get_nodes, .early = true,
+	{ SA_CLASS_PORT_INFO, SA_GET, sa_get_class_port_info, .least = SA_VIEW_KEPT },
+	{ SA_NODE_RECORD, SA_GET, sa_get_nodes, .least = SA_VIEW_KEPT,
 	    .names = { SA_NR_LID | SA_NR_PORT_GUID } },
 	{ SA_PORT_INFO_RECORD, SA_GET, sa_get_port_infos },
 	{ SA_SWITCH_INFO_RECORD, SA_GET, sa_get_switch_infos },
@@ -86,15 +86,17 @@ static const struct sa_entry {
 	{ SA_VL_ARB_RECORD, SA_GET, sa_get_vl_arbs },
 	{ SA_PKEY_RECORD, SA_GET, sa_get_pkeys },
 	{ SA_SM_INFO_RECORD, SA_GET, sa_get_sm_infos },
-	{ SA_MULTI_PATH_RECORD, SA_GET_MULTI, sa_get_multi_paths, .early = true },
+	{ SA_MULTI_PATH_RECORD, SA_GET_MULTI, sa_get_multi_paths, .least = SA_VIEW_KEPT },
 	{ SA_PATH_RECORD, SA_GET_TRACE_TABLE, sa_get_traces },
-	{ SA_MC_MEMBER_RECORD, SA_GET, sa_get_mc_members, true },
-	{ SA_MC_MEMBER_RECORD, SA_SET, sa_set_mc_member, true },
-	{ SA_MC_MEMBER_RECORD, SA_DELETE, sa_delete_mc_member, true },
-	{ SA_SERVICE_RECORD, SA_GET, sa_get_services, true },
-	{ SA_SERVICE_RECORD, SA_SET, sa_set_service, true },
-	{ SA_SERVICE_RECORD, SA_DELETE, sa_delete_service, true },
-	{ SA_INFORM_INFO, SA_SET, sa_set_inform_info, true },
+	{ SA_MC_MEMBER_RECORD, SA_GET, sa_get_mc_members, true, SA_VIEW_INHERITED,
+	    { SA_MCR_MGID } },
+	{ SA_MC_MEMBER_RECORD, SA_SET, sa_set_mc_member, true, SA_VIEW_INHERITED },
+	{ SA_MC_MEMBER_RECORD, SA_DELETE, sa_delete_mc_member, true, SA_VIEW_INHERITED },
+	{ SA_SERVICE_RECORD, SA_GET, sa_get_services, true, SA_VIEW_INHERITED,
+	    { SA_SR_ID | SA_SR_NAME } },
+	{ SA_SERVICE_RECORD, SA_SET, sa_set_service, true, SA_VIEW_INHERITED },
+	{ SA_SERVICE_RECORD, SA_DELETE, sa_delete_service, true, SA_VIEW_INHERITED },
+	{ SA_INFORM_INFO, SA_SET, sa_set_inform_info, true, SA_VIEW_INHERITED },
 	{ SA_INFORM_INFO_RECORD, SA_GET, sa_get_inform_infos, true },
 	{ SA_GUID_INFO_RECORD, SA_GET, sa_get_guid_infos, true },
 	{ SA_GUID_INFO_RECORD, SA_SET, sa_set_guid_info, true },
@@ -116,14 +118,14 @@ is_method(uint8_t method)
 	return false;
 }
 
-/* Does it ask for one thing, that what was kept over a restart may know? */
+/* Does it ask for one thing, that a view of nothing that was read may know? */
 static bool
-is_early(const struct sa_entry *e, const struct sa_header *h)
+is_early(const struct sa_entry *e, const struct sa_view *view, const struct sa_header *h)
 {
 	for (size_t i = 0; i < N_OF(e->names); i++)
 		if (e->names[i] != 0 && (h->mask & e->names[i]) == 0)
 			return false;
-	return e->early;
+	return view->basis <= e->least;
 }
 
 /* NULL with the status that says why. */
@@ -140,7 +142,7 @@ find_handler(
 	for (size_t i = 0; i < N_OF(entries); i++)
 		if (entries[i].attr == h->attr && entries[i].method == method &&
 		    (sa->registry != NULL || !entries[i].registers)) {
-			if (!view->unverified || is_early(&entries[i], h))
+			if (view->basis == SA_VIEW_READ || is_early(&entries[i], view, h))
 				return entries[i].handler;
 			*status = WIRE_STATUS_BUSY;
 			return NULL;
@@ -156,7 +158,7 @@ find_handler(
 static uint16_t
 status_of_answer(struct sa *sa, const struct sa_query *q, uint16_t status)
 {
-	if (q->view->unverified && (status != SA_OK || q->n_records == 0 || q->full))
+	if (q->view->basis != SA_VIEW_READ && (status != SA_OK || q->n_records == 0 || q->full))
 		return WIRE_STATUS_BUSY;
 	if (status == SA_NO_RECORDS && sa_is_table(q->h.method))
 		return SA_OK; /* an empty table says so */
@@ -219,7 +221,7 @@ work_on(
 	if (status == SA_OK && q->paused)
 		return false;
 	status = status_of_answer(sa, q, status);
-	sa->counts.unverified += status == SA_OK && q->view->unverified;
+	sa->counts.unverified += status == SA_OK && q->view->basis != SA_VIEW_READ;
 	if (status == SA_OK)
 		sa_send_records(sa, q);
 	else
@@ -408,7 +410,7 @@ sa_registry(struct sa *sa)
 static struct sa_view *
 verified(struct sa_view *view)
 {
-	return view != NULL && !view->unverified ? view : NULL;
+	return view != NULL && view->basis == SA_VIEW_READ ? view : NULL;
 }
 
 void

@@ -362,6 +362,7 @@ sa_kept_load(
 	if (k == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for what was kept");
 	inv_init(&k->inv);
+	k->basis = SA_VIEW_KEPT;
 	rc = read_nodes(k, src, why, err);
 	if (rc == 0 && *why == NULL)
 		rc = make_whole(k, src, why, err);

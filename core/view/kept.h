@@ -20,8 +20,9 @@
 #include "core/view/view.h"
 
 struct sa_kept {
-	struct inventory inv; /* less what has been contradicted */
-	struct plan *plan;    /* the kept tables, on a snapshot of inv */
+	enum sa_view_basis basis; /* SA_VIEW_KEPT as loaded */
+	struct inventory inv;	  /* less what has been contradicted */
+	struct plan *plan;	  /* the kept tables, on a snapshot of inv */
 	struct port_pkeys *pkeys;
 	struct fm_hash by_lid; /* LID -> slot * 256 + port, as read from the file */
 	uint32_t n_ports;      /* with LIDs, as read from the file */

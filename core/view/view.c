@@ -442,7 +442,7 @@ static void
 take_parts(struct sa_view *v, const struct sa_view_source *src)
 {
 	v->number = src->prev != NULL ? src->prev->number + 1 : 1;
-	v->unverified = src->unverified;
+	v->basis = src->basis;
 	v->local = src->inv->local;
 	v->local_port = src->inv->local_port;
 	v->port_pkeys = port_pkeys_get(src->pkeys);

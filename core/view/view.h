@@ -87,11 +87,17 @@ struct sa_settings {
 	const struct sa_prefix_route *route; /* [n_routes] */
 	uint32_t n_routes;
 };
+/* What a view was made of: the less it is believed, the higher. */
+enum sa_view_basis {
+	SA_VIEW_READ,	   /* what the last sweep has read */
+	SA_VIEW_INHERITED, /* what the master kept whom we follow: we rule, nothing is read yet */
+	SA_VIEW_KEPT,	   /* what was kept over a restart: who rules is not known yet */
+};
 struct sa_view {
 	atomic_uint refs;
 	uint64_t number; /* ascending */
 	struct sa_settings set;
-	bool unverified;	       /* of what was kept over a restart (kept.h) */
+	enum sa_view_basis basis;
 	struct plan *plan;	       /* NULL: no switches, or none routed */
 	struct fm_tables tables;       /* the plan's, less what switches have not taken of it */
 	struct port_pkeys *port_pkeys; /* NULL: all are full members of the default partition */
@@ -127,7 +133,7 @@ struct sa_view_source {
 	const struct sa_other_sm *sm;
 	uint32_t n_sms;
 	struct port_pkeys *pkeys; /* NULL: all are full members of the default partition */
-	bool unverified;	  /* inv and plan are what was kept over a restart */
+	enum sa_view_basis basis; /* of inv and plan */
 	struct sa_view *prev;	  /* NULL, or a view, perhaps only begun: equal nodes are shared */
 };
 /* All that has to be copied while the sweep leaves it alone: one reference in *out, which is

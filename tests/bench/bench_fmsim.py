@@ -134,6 +134,8 @@ class Fmds(Fmsim):
 
     def start_asker(self, host, sm, lines, window, ms, log=None):
         path = os.path.join(self.dir, "questions")
+        if os.path.exists(path):
+            os.unlink(path)  # another one may still read it
         with open(path, "w") as f:
             f.write("\n".join(lines) + "\n")
         return self.at(host, [os.path.join(self.bench.build, "tests/integration/sa_mads"), str(self.lid(sm)), "whole", str(ms), str(window)],

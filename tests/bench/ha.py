@@ -180,23 +180,30 @@ class Pair(bench_fmsim.Fmds):
 
     def take_over(self, death):
         """What is seen from the death on."""
-        lines = [f"p{i}|1|0x35|0x30|0|0|40:{self.lid(self.fabric.hosts[1]):04x}{self.lid(self.fabric.asker):04x}" for i in range(2000)]
-        lid, asked = self.lid(self.fabric.standby), self.ends()[1]
-        before, asker, r = self.smps(), self.start_asker(self.fabric.asker, self.fabric.standby, lines, 1, 20), {}
-        start, text = time.time(), ""
+        asker, standby = self.fabric.asker, self.fabric.standby
+        asked_for = {
+            "answer_s": [f"p{i}|1|0x35|0x30|0|0|40:{self.lid(self.fabric.hosts[1]):04x}{self.lid(asker):04x}" for i in range(2000)],
+            "join_s": [self.join_line(f"j{i}", 0x3000 + i, asker) for i in range(2000)],
+        }
+        lid, asked, before, r = self.lid(standby), self.ends()[1], self.smps(), {}
+        askers = {what: self.start_asker(asker, standby, lines, 1, 20) for what, lines in asked_for.items()}
+        text = dict.fromkeys(askers, "")
+        start = time.time()
         self.die(death)
-        while len(r) < 3 and time.time() < start + CAP_S:
-            text = text[-40:] + self.what_came(asker)
-            if "answer_s" not in r and "|010302810000" in text:
-                r["answer_s"] = time.time() - start
+        while len(r) < 4 and time.time() < start + CAP_S:
+            for what in askers:
+                text[what] = text[what][-40:] + self.what_came(askers[what])
+                if what not in r and "|010302810000" in text[what]:
+                    r[what] = time.time() - start
+                elif what not in r and askers[what].poll() is not None:
+                    askers[what] = self.start_asker(asker, standby, asked_for[what], 1, 20)
             ends = self.ends()[0]
             if "ends_s" not in r and set(ends) == {lid}:
                 r["ends_s"], r["until"] = time.time() - start, self.since(before)
-            if asker.poll() is not None and "answer_s" not in r:
-                asker = self.start_asker(self.fabric.asker, self.fabric.standby, lines, 1, 20)
             time.sleep(POLL_S)
-        asker.kill()
-        asker.wait()
+        for child in askers.values():
+            child.kill()
+            child.wait()
         self.wait_quiet()
         r["after"] = self.since(before)
         r["asked"] = self.ends()[1] - asked
@@ -250,7 +257,7 @@ class Ha:
 
     def measured(self, kind, fabric, death):
         """Of OpenSM what was measured before, if anything was."""
-        path = os.path.join(self.bench.cache, f"ha-{fabric.key}-{death.replace(' ', '')}.json")
+        path = os.path.join(self.bench.cache, f"ha-joins-{fabric.key}-{death.replace(' ', '')}.json")
         if kind == "opensm" and os.path.exists(path) and self.bench.args.peer != "fresh":
             return json.load(open(path))
         n = fabric.runs if kind == "fmd" else fabric.runs_of_opensm
@@ -276,7 +283,7 @@ class Ha:
         r = found[-1]
         until = r.get("until", {})
         tables = sum(until.get(str(a), [0])[0] for a in (0x19, 0x1b))
-        self.bench.say(f"| {hosts} | {kind} | {death} | {len(found)} | {spread('answer_s')} | {spread('ends_s')} | "
+        self.bench.say(f"| {hosts} | {kind} | {death} | {len(found)} | {spread('answer_s')} | {spread('join_s')} | {spread('ends_s')} | "
                        f"{self.by_attribute(until, 0)} | {tables} | {self.by_attribute(until, 1)} | {self.by_attribute(r['after'], 1)} | "
                        f"{r['members']} | {max(x['lost'] for x in found)} | {r['asked']} |")
 
@@ -331,11 +338,11 @@ class Ha:
         say = self.bench.say
         say("\n## The master dies: fmd with a copy beside OpenSM, on fmsim\n")
         say(f"Each host is a member of {GROUPS} groups. First answer: from the death to the first path that the standby's SA tells (a host asks "
-            "again and again). All ends: till every end port of the subnet has the standby's LID as MasterSMLID. Before: until then, as the simulator "
+            "again and again), first join: to the first join that it answers. All ends: till every end port of the subnet has the standby's LID as MasterSMLID. Before: until then, as the simulator "
             "has seen it. fmd with its defaults and `copy_from`, OpenSM with its own (10 s between polls). Counts are those of the last run.\n")
-        say("| hosts | SMs | death | runs | first answer s | all ends s | Gets before | LFT and MFT of them | Sets before | Sets in all | members | "
+        say("| hosts | SMs | death | runs | first answer s | first join s | all ends s | Gets before | LFT and MFT of them | Sets before | Sets in all | members | "
             "lost at most | hosts asked to register again |")
-        say("|--:|---|---|--:|--:|--:|---|--:|---|---|--:|--:|--:|")
+        say("|--:|---|---|--:|--:|--:|--:|---|--:|---|---|--:|--:|--:|")
         for hosts in self.sizes:
             fabric = Fabric(self.bench, hosts)
             for kind in KINDS:

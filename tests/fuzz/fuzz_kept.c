@@ -115,9 +115,11 @@ write_changed(const uint8_t *data, size_t size)
 static void
 answer_from(const struct sa_kept *k)
 {
-	struct sa_view_source src = {
-		.inv = &k->inv, .plan = k->plan, .set = &set, .pkeys = k->pkeys, .unverified = true
-	};
+	struct sa_view_source src = { .inv = &k->inv,
+		.plan = k->plan,
+		.set = &set,
+		.pkeys = k->pkeys,
+		.basis = SA_VIEW_KEPT };
 	struct sa_hop hop[SA_MOST_HOPS];
 	struct fm_error err = { 0 };
 	struct sa_path path;
