@@ -17,6 +17,7 @@
 #include "lib/algo/median.h"
 #include "lib/log.h"
 #include "tests/run.h"
+#include "lib/rng.h"
 #include "tests/unit/generate_words.h"
 
 extern const struct fm_engine fattree_LTX_fm_engine;
@@ -662,6 +663,106 @@ START_TEST(test_classes)
 }
 END_TEST
 
+/* n hosts, any of those that there are. */
+static void
+draw_group(const struct fm_fabric *f, struct fm_rng *rng, size_t n, fm_end *group)
+{
+	uint32_t n_hosts = 0;
+
+	for (fm_end e = 0; e < f->n_ends; e++)
+		if (f->end_kind[e] == FM_END_CA) {
+			size_t at = n_hosts < n ? n_hosts : fm_rng_below(rng, n_hosts + 1);
+
+			n_hosts++;
+			if (at < n)
+				group[at] = e;
+		}
+}
+
+/* 0: leaf, 1: agg, 2: spine */
+static unsigned
+tier_of(const struct fm_fabric *f, fm_sw s)
+{
+	return f->sw_name[s][0] == 'l' ? 0 : f->sw_name[s][0] == 'a' ? 1 : 2;
+}
+
+/* The links up on the way from a leaf to a host: mask[link] |= bit. */
+static void
+mark_links_up(const struct fm_fabric *f, const struct tables *t, fm_sw s, fm_end e, uint32_t bit,
+    uint32_t *mask)
+{
+	while (s != f->end_sw[e]) {
+		fm_link l = fm_link_at(f, s, t->t.lft[s][f->end_lid[e]]);
+
+		if (tier_of(f, f->link_to[l]) < tier_of(f, s))
+			return;
+		mask[l] |= bit;
+		s = f->link_to[l];
+	}
+}
+
+/* A link up to more of the hosts than `most[tier]`; FM_NONE: there is none. */
+static fm_link
+find_uneven(const struct fm_fabric *f, const struct tables *t, const fm_end *group, size_t n,
+    const uint32_t most[2])
+{
+	uint32_t *mask = calloc(f->n_links, sizeof(*mask));
+	fm_link found = FM_NONE;
+
+	for (fm_sw s = 0; s < f->n_switches; s++)
+		for (size_t i = 0; i < n && tier_of(f, s) == 0; i++)
+			mark_links_up(f, t, s, group[i], UINT32_C(1) << i, mask);
+	for (fm_sw s = 0; s < f->n_switches; s++)
+		for (fm_link l = f->sw_first_link[s]; l < f->sw_first_link[s + 1]; l++)
+			if (mask[l] != 0 &&
+			    (uint32_t)__builtin_popcount(mask[l]) > most[tier_of(f, s)])
+				found = l;
+	free(mask);
+	return found;
+}
+
+/* Few hosts, at any leaves: no link up has two of them before each has one. */
+START_TEST(a_group_is_dealt)
+{
+	static const char *const keys[] = { "cn", "io", "route_last" };
+	static const struct {
+		const char *words;
+		uint32_t ways;
+	} fabrics[] = { { "pgft 2 6,12 1,6 1,1", 6 }, { "pgft 2 9,12 1,6 1,1", 6 },
+		{ "pgft 3 4,4,6 1,4,4 1,1,1", 4 } };
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, 77 + (uint64_t)_i);
+	for (unsigned round = 0; round < 36; round++) {
+		struct snapshot *snap = fabric(fabrics[round % 3].words, 0, 0, 0, false);
+		uint32_t n = 2 + (uint32_t)fm_rng_below(&rng, 19), ways = fabrics[round % 3].ways;
+		uint32_t most[2] = { (n + ways - 1) / ways, 0 };
+		struct fm_error err = { 0 };
+		char guid[20][32];
+		const char *items[20];
+		fm_end group[20];
+		struct tables *t;
+		struct router r;
+
+		most[1] = (most[0] + ways - 1) / ways;
+		draw_group(&snap->fab, &rng, n, group);
+		for (uint32_t i = 0; i < n; i++) {
+			snprintf(guid[i], sizeof(guid[i]), "0x%llx",
+			    (unsigned long long)snap->fab.end_guid[group[i]]);
+			items[i] = guid[i];
+		}
+		ck_assert_int_eq(router_init(&r, 2, &err), 0);
+		ck_assert_int_eq(route_with(&r, snap, keys[_i], items, n, &t, &err), 0);
+		judge(&r, snap, t);
+		ck_assert_msg(find_uneven(&snap->fab, t, group, n, most) == FM_NONE,
+		    "%s, %u hosts in %s, round %u", fabrics[round % 3].words, n, keys[_i], round);
+		tables_put(t);
+		router_fini(&r);
+		snapshot_put(snap);
+	}
+}
+END_TEST
+
 /* Nobody left to balance for: said, not guessed. */
 START_TEST(test_no_compute_node)
 {
@@ -807,6 +908,7 @@ main(void)
 	tcase_add_test(tc, test_miswired);
 	tcase_add_test(tc, test_uneven_director);
 	tcase_add_loop_test(tc, test_classes, 0, 3);
+	tcase_add_loop_test(tc, a_group_is_dealt, 0, 3);
 	tcase_add_test(tc, test_no_compute_node);
 	tcase_add_test(tc, test_roots);
 	tcase_add_loop_test(tc, test_reverse_hops, 0, 4);

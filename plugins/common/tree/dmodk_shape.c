@@ -387,8 +387,8 @@ fill_blocks(struct fm_dmodk_routes *ft, struct fm_error *err)
 
 /* Hosts of a class at the usual leaf that has any: leaves are numbered in steps of it,
  * so that a host that is off does not shift the numbers of all that follow. */
-static uint32_t
-usual_size(const struct fm_dmodk_routes *ft, uint8_t class, uint32_t *count)
+static void
+find_usual_size(struct fm_dmodk_routes *ft, uint8_t class, uint32_t *count)
 {
 	const struct fm_fabric *fab = ft->fab;
 	const uint8_t *of = ft->how->class;
@@ -407,7 +407,8 @@ usual_size(const struct fm_dmodk_routes *ft, uint8_t class, uint32_t *count)
 	for (uint32_t n = 1; n < 512; n++)
 		if (count[n] > 0 && count[n] >= count[usual] * (usual > 0))
 			usual = n;
-	return usual > 0 ? usual : 1;
+	ft->class_size[class] = usual > 0 ? usual : 1;
+	ft->class_leaves[class] = usual > 0 ? count[usual] : 0;
 }
 
 static int
@@ -418,7 +419,7 @@ find_sizes(struct fm_dmodk_routes *ft, struct fm_error *err)
 	if (count == NULL)
 		return ft_out_of_memory(ft, err);
 	for (uint8_t class = 0; class < FM_DMODK_CLASSES; class ++)
-		ft->class_size[class] = usual_size(ft, class, count);
+		find_usual_size(ft, class, count);
 	return 0;
 }
 

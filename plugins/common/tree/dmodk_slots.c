@@ -21,6 +21,7 @@
 #include "plugins/common/tree/dmodk_tree.h"
 
 #define MAX_DIVIDER 65536u /* beyond all LIDs */
+#define DEALT_MOST 256	   /* hosts of a class */
 
 struct maker {
 	uint32_t *parallel;  /* [n_blocks] links to one member, as most have it */
@@ -231,6 +232,20 @@ main_size(const struct fm_dmodk_routes *ft, unsigned class, uint32_t ways)
 	return main > 0 ? main : size;
 }
 
+/* Are the hosts of a class, few as they are, numbered one by one, whatever leaves they hang on?  So
+ * no link up to them has two before each has one.  More of them, and compute nodes that are as many
+ * at most leaves, are numbered by leaf, so that one that is off does not shift the others. */
+static bool
+is_dealt(const struct fm_dmodk_routes *ft, unsigned class)
+{
+	uint32_t n = 0;
+
+	for (fm_end e = 0; ft->how->class != NULL && e < ft->fab->n_ends; e++)
+		n += fm_is_host(ft->fab, e) && ft->how->class[e] == class;
+	return n > 0 && n <= DEALT_MOST &&
+	    (class > 0 || ft->class_leaves[class] * 4 < ft->n_leaves * 3);
+}
+
 /* Where the hosts of a class at a leaf are no multiple of its ways up, those that are
  * too many have numbers of their own, a row of ways each: so they leave no gap in the
  * digits of the others, and differ in those above. */
@@ -265,16 +280,20 @@ number_end(struct fm_dmodk_routes *ft, fm_end e, uint32_t c, uint32_t number, bo
 	}
 }
 
-/* Numbers: hosts of a class by leaf and place in the leaf, in steps of its size; the LIDs
- * of one port take successive numbers, so alternates go as base LIDs of the hosts after it;
- * switches and others apart, by column. */
+/* Numbers: hosts of a class one by one, or by leaf and place in the leaf, in steps of its size;
+ * the LIDs of one port take successive numbers, so alternates go as base LIDs of the hosts after
+ * it; switches and others apart, by column. */
 static void
 number_lids(struct fm_dmodk_routes *ft, const struct maker *m)
 {
 	const struct fm_fabric *fab = ft->fab;
 	uint32_t *order = ft->out->size > offsetof(struct fm_tables, order) ? ft->out->order : NULL;
 	uint32_t n_other = 0, n_surplus = 0, ways = ways_of_leaves(ft, m);
+	uint32_t n_dealt[FM_DMODK_CLASSES] = { 0 };
+	bool dealt[FM_DMODK_CLASSES];
 
+	for (unsigned k = 0; k < FM_DMODK_CLASSES; k++)
+		dealt[k] = is_dealt(ft, k);
 	memset(ft->lid_col, 0xff, ft->n_lids * sizeof(*ft->lid_col));
 	for (uint32_t c = 0; c < ft->n; c++) {
 		fm_sw s = ft->col_sw[c];
@@ -284,18 +303,21 @@ number_lids(struct fm_dmodk_routes *ft, const struct maker *m)
 			bool host =
 			    fab->end_kind[e] == FM_END_CA || fab->end_kind[e] == FM_END_ROUTER;
 			unsigned k = ft->how->class != NULL ? ft->how->class[e] : 0u;
+			bool deals = host && dealt[k] && ft->rank[s] == 0;
 			uint32_t place = host ? n_here[k]++ : 0, lid = fab->end_lid[e];
-			uint32_t t = host			? number_of(ft, c, k, place, ways)
+			uint32_t t = deals			? n_dealt[k]
+			    : host				? number_of(ft, c, k, place, ways)
 			    : fab->end_kind[e] == FM_END_SWITCH ? c
 								: n_other++;
-			bool is_surplus = host && ft->rank[s] == 0 && lid != 0 &&
+			bool is_surplus = host && !deals && ft->rank[s] == 0 && lid != 0 &&
 			    place >= main_size(ft, k, ways) &&
 			    main_size(ft, k, ways) < ft->class_size[k];
 
 			if (order != NULL && lid != 0 && fab->end_kind[e] == FM_END_CA && k == 0u)
-				order[lid] = c * ft->class_size[k] + place;
+				order[lid] = deals ? t : c * ft->class_size[k] + place;
 			number_end(ft, e, c, t, is_surplus, n_surplus);
 			n_surplus += is_surplus;
+			n_dealt[k] += deals;
 		}
 	}
 }

@@ -121,7 +121,8 @@ struct fm_dmodk_routes {
 	uint32_t *col_of;      /* [n] column of a switch: leaves first, in order */
 	fm_sw *col_sw;	       /* [n] */
 	uint32_t n_leaves;
-	uint32_t class_size[FM_DMODK_CLASSES]; /* hosts of the usual leaf */
+	uint32_t class_size[FM_DMODK_CLASSES];	 /* hosts of the usual leaf */
+	uint32_t class_leaves[FM_DMODK_CLASSES]; /* that have as many */
 
 	/* dmodk_costs.c: the cost of a route from s is down[s] where that exists, else *up[s] */
 	size_t words;		/* of a set of columns, a multiple of FT_LINE */
