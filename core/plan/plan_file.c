@@ -86,6 +86,33 @@ sl_parts(struct plan_file_cursor *c, const struct snapshot *snap, const struct f
 	    (c->sl_row[sw] != sw || plan_file_part(c, t->sl[sw], row));
 }
 
+/* Of the first `row` LIDs. */
+static uint16_t
+highest_group(const struct fm_tables *t, fm_sw sw, size_t row)
+{
+	uint16_t n = 0;
+
+	for (size_t lid = 0; lid < row; lid++)
+		if (t->ar_group[sw][lid] > n)
+			n = t->ar_group[sw][lid];
+	return n;
+}
+
+/* How many groups of sw are in use, the group of each LID, and the ports of each group. */
+static bool
+group_parts(struct plan_file_cursor *c, const struct fm_tables *t, size_t row, fm_sw sw)
+{
+	uint16_t n = 0;
+
+	if (!tables_are_adaptive(t))
+		return true;
+	if (c->out)
+		n = highest_group(t, sw, row);
+	return plan_file_part(c, &n, sizeof(n)) && n <= t->ar_n_groups[sw] &&
+	    plan_file_part(c, t->ar_group[sw], row * sizeof(*t->ar_group[sw])) &&
+	    plan_file_part(c, &t->ar_ports[sw][1], n * sizeof(*t->ar_ports[sw]));
+}
+
 static bool
 switch_parts(struct plan_file_cursor *c, const struct snapshot *snap, const struct fm_tables *t,
     size_t row, fm_sw sw)
@@ -96,7 +123,8 @@ switch_parts(struct plan_file_cursor *c, const struct snapshot *snap, const stru
 		return false;
 	sw = fm_hash_find(&snap->sw_by_guid, guid); /* read: another than the sw-th here */
 	return sw != FM_HASH_NONE && plan_file_part(c, t->lft[sw], row) &&
-	    sl_parts(c, snap, t, row, sw) && sl2vl_parts(c, &snap->fab, t, sw);
+	    sl_parts(c, snap, t, row, sw) && sl2vl_parts(c, &snap->fab, t, sw) &&
+	    group_parts(c, t, row, sw);
 }
 
 bool
@@ -114,7 +142,7 @@ plan_file_tables(struct plan_file_cursor *c, const struct snapshot *snap, const 
 }
 
 static size_t
-max_bytes(const struct plan_file_head *h, const struct fm_fabric *fab)
+max_bytes(const struct plan_file_head *h, const struct fm_fabric *fab, const struct fm_tables *t)
 {
 	size_t n = sizeof(*h) + plan_file_lids_bytes(h->top_lid) +
 	    h->n_refused * sizeof(struct plan_refusal) +
@@ -127,6 +155,9 @@ max_bytes(const struct plan_file_head *h, const struct fm_fabric *fab)
 		n += 2 * (sizeof(uint64_t) + (size_t)h->top_lid + 1);
 		if (h->sl2vl_shape != FM_SL2VL_MODULO)
 			n += n_ports * n_ports * 16;
+		if (tables_are_adaptive(t))
+			n += ((size_t)h->top_lid + 2) * sizeof(uint16_t) +
+			    highest_group(t, sw, (size_t)h->top_lid + 1) * sizeof(*t->ar_ports[sw]);
 	}
 	return n;
 }
@@ -234,6 +265,8 @@ head_of(const struct plan *p, uint64_t chain_mark)
 	h.n_vls_used = t->n_vls_used;
 	h.forward_only = p->forward_only;
 	h.mended = p->mended;
+	h.adaptive = tables_are_adaptive(t);
+	memcpy(h.adaptive_given_up, p->adaptive_given_up, sizeof(h.adaptive_given_up));
 	memcpy(h.engine, p->engine, sizeof(h.engine));
 	return h;
 }
@@ -270,12 +303,12 @@ plan_file_save(const char *path, const struct plan *p, uint64_t chain_mark, stru
 	size_t room, n_bytes;
 	int rc;
 
-	if (p->tables == NULL || tables_are_adaptive(&p->tables->t)) {
+	if (p->tables == NULL) {
 		unlink(path);
 		return 0;
 	}
 	h = head_of(p, chain_mark);
-	room = max_bytes(&h, &p->snap->fab) + plan_regions_bytes(p);
+	room = max_bytes(&h, &p->snap->fab, &p->tables->t) + plan_regions_bytes(p);
 	bytes = malloc(room);
 	sl_row = malloc((p->snap->fab.n_switches + 1) * sizeof(*sl_row));
 	if (bytes == NULL || sl_row == NULL)

@@ -17,7 +17,9 @@
  *	sl       a row, where the SL depends on the DLID alone
  *	switches each: GUID, row of the LFT, row of SLs where they depend on the
  *	         switch (the GUID of the switch it shares it with, the row itself if it
- *	         is its own), rows of SL2VL (by ports or by link, in order of ports)
+ *	         is its own), rows of SL2VL (by ports or by link, in order of ports); with
+ *	         adaptive routing the number of groups, the group of each LID, and the ports of
+ *	         each group
  *
  *	regions	 plan_file_regions.h
  */
@@ -26,8 +28,8 @@
 
 #include "core/plan/plan.h"
 
-/* Write p, made under the chain of this mark.  Tables with adaptive groups are
- * not kept: an old file is removed.  O(table bytes).  FM_E_SYSTEM. */
+/* Write p, made under the chain of this mark; without tables an old file is removed.  O(table
+ * bytes).  FM_E_SYSTEM. */
 int plan_file_save(
     const char *path, const struct plan *p, uint64_t chain_mark, struct fm_error *err);
 

@@ -10,7 +10,7 @@
 #include "core/text/seal.h"
 #include "lib/bitset.h"
 
-#define PLAN_FILE_MAGIC "fmdplan7"
+#define PLAN_FILE_MAGIC "fmdplan8"
 #define PLAN_FILE_WHAT "kept tables"
 
 struct plan_file_head {
@@ -20,7 +20,8 @@ struct plan_file_head {
 	uint16_t top_lid;
 	uint8_t sl_shape, sl2vl_shape, n_vls_used, forward_only;
 	char engine[64];
-	uint8_t mended;
+	uint8_t mended, adaptive;
+	char adaptive_given_up[640];
 };
 
 /* A cable of the graph the tables were made for, and an entry of the last full route. */

@@ -8,10 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/graph/adaptive.h"
 #include "core/plan/plan_file_regions.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/log.h"
+
+/* Ports of groups index what is there. */
+static int
+check_groups(struct router *r, struct plan *p, bool *good, struct fm_error *err)
+{
+	struct fm_error why = { 0 };
+	int rc =
+	    adaptive_check(&p->snap->fab, &p->tables->t, r->workers, &p->tables->adaptive, &why);
+
+	*good = rc == 0;
+	if (rc == FM_E_RESOURCE)
+		return fm_fail(err, rc, "%s", why.msg);
+	if (rc != 0)
+		log_debug("route", "kept groups of adaptive routing do not fit: %s", why.msg);
+	return 0;
+}
 
 static int
 take_tables(const struct plan_file_head *h, struct plan_file_cursor *c, struct router *r,
@@ -25,7 +42,10 @@ take_tables(const struct plan_file_head *h, struct plan_file_cursor *c, struct r
 	shape.max_lid = h->top_lid;
 	if (h->sl_shape != FM_SL_ZERO || h->sl2vl_shape != FM_SL2VL_MODULO)
 		traits |= FM_PROVIDES_SL;
-	rc = tables_new(r->tables, r->workers, &shape, traits, 0, &p->tables, err);
+	if (h->adaptive)
+		traits |= FM_PROVIDES_AR;
+	rc = tables_new(
+	    r->tables, r->workers, &shape, traits, r->set.ar_max_groups, &p->tables, err);
 	if (rc != 0)
 		return rc;
 	t = &p->tables->t;
@@ -39,7 +59,7 @@ take_tables(const struct plan_file_head *h, struct plan_file_cursor *c, struct r
 	if (*good && t->sl_shape == FM_SL_BY_SW_DLID)
 		tables_share_sl(p->tables, c->sl_row, shape.n_switches);
 	free(c->sl_row);
-	return 0;
+	return *good && tables_are_adaptive(t) ? check_groups(r, p, good, err) : 0;
 }
 
 static int
@@ -174,6 +194,7 @@ begin_plan(const struct plan_file_head *h, struct snapshot *graph, struct fm_err
 	p->mended = h->mended != 0;
 	p->verdict.unreachable_pairs = h->unreachable_pairs;
 	memcpy(p->engine, h->engine, sizeof(p->engine) - 1);
+	memcpy(p->adaptive_given_up, h->adaptive_given_up, sizeof(p->adaptive_given_up) - 1);
 	return p;
 }
 

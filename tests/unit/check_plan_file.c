@@ -46,6 +46,8 @@ teardown(void)
 	router_fini(&router);
 }
 
+#define GROUPS 5
+
 static size_t
 sl2vl_rows(const struct fm_tables *t)
 {
@@ -75,6 +77,31 @@ fill(struct fm_rng *rng, uint8_t *row, size_t n, unsigned below)
 		row[i] = (uint8_t)fm_rng_below(rng, below);
 }
 
+/* Pairs of cabled ports as groups, and for each LID a group or none, with one of its ports. */
+static void
+fill_groups(struct fm_rng *rng, struct fm_tables *t, fm_sw sw, size_t n)
+{
+	fm_link first = snap->fab.sw_first_link[sw];
+	uint32_t n_links = snap->fab.sw_first_link[sw + 1] - first;
+	uint8_t ports[GROUPS + 1][2];
+
+	for (unsigned g = 1; g <= GROUPS; g++) {
+		uint32_t a = fm_rng_below(rng, n_links), b = fm_rng_below(rng, n_links - 1);
+
+		ports[g][0] = snap->fab.link_port[first + a];
+		ports[g][1] = snap->fab.link_port[first + b + (b >= a)];
+		for (unsigned i = 0; i < 2; i++)
+			t->ar_ports[sw][g][ports[g][i] / 64] |= UINT64_C(1) << (ports[g][i] % 64);
+	}
+	for (size_t lid = 0; lid < n; lid++) {
+		uint16_t g = (uint16_t)fm_rng_below(rng, GROUPS + 1);
+
+		t->ar_group[sw][lid] = g;
+		if (g > 0)
+			t->lft[sw][lid] = ports[g][fm_rng_below(rng, 2)];
+	}
+}
+
 static struct plan *
 random_plan(enum fm_sl_shape sl, enum fm_sl2vl_shape sl2vl)
 {
@@ -91,7 +118,8 @@ random_plan(enum fm_sl_shape sl, enum fm_sl2vl_shape sl2vl)
 	p->verdict.unreachable_pairs = 5;
 	snprintf(p->engine, sizeof(p->engine), "someone");
 	ck_assert_int_eq(tables_new(router.tables, router.workers, &snap->fab,
-			     FM_PROVIDES_LFT | FM_PROVIDES_SL, 0, &p->tables, &err),
+			     FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_AR,
+			     router.set.ar_max_groups, &p->tables, &err),
 	    0);
 	t = &p->tables->t;
 	t->sl_shape = sl;
@@ -99,6 +127,8 @@ random_plan(enum fm_sl_shape sl, enum fm_sl2vl_shape sl2vl)
 	t->n_vls_used = 6;
 	for (fm_sw sw = 0; sw < snap->fab.n_switches; sw++)
 		fill(&rng, t->lft[sw], n, 256);
+	for (fm_sw sw = 0; tables_are_adaptive(t) && sw < snap->fab.n_switches; sw++)
+		fill_groups(&rng, t, sw, n);
 	for (uint32_t i = 0; i < sl_rows(t); i++)
 		fill(&rng, t->sl[i], n, 16);
 	fill(&rng, t->sl2vl, sl2vl_rows(t) * 16, 15);
@@ -123,7 +153,42 @@ expect_equal(const struct plan *a, const struct plan *b)
 		ck_assert_mem_eq(x->sl[i], y->sl[i], n);
 	if (sl2vl_rows(x) > 0)
 		ck_assert_mem_eq(x->sl2vl, y->sl2vl, sl2vl_rows(x) * 16);
+	ck_assert_int_eq(tables_are_adaptive(x), tables_are_adaptive(y));
+	for (fm_sw sw = 0; tables_are_adaptive(x) && sw < snap->fab.n_switches; sw++) {
+		ck_assert_mem_eq(x->ar_group[sw], y->ar_group[sw], n * sizeof(uint16_t));
+		ck_assert_mem_eq(
+		    &x->ar_ports[sw][1], &y->ar_ports[sw][1], GROUPS * sizeof(*x->ar_ports[sw]));
+	}
 }
+
+/* Groups of adaptive routing come back, too; what no cable leads to is not believed, nor are more
+ * groups than a switch may have. */
+START_TEST(groups_come_back)
+{
+	struct fm_error err;
+	struct plan *p, *q = NULL;
+
+	router.set.ar_max_groups = GROUPS;
+	p = random_plan(FM_SL_BY_SW_DLID, FM_SL2VL_BY_OUT);
+	snprintf(p->adaptive_given_up, sizeof(p->adaptive_given_up), "a reason");
+	ck_assert_int_eq(plan_file_save(path, p, MARK, &err), 0);
+	ck_assert_int_eq(plan_file_load(path, &router, snap, MARK, 9, &q, &err), 0);
+	ck_assert_ptr_nonnull(q);
+	expect_equal(p, q);
+	ck_assert_uint_gt(q->tables->adaptive.n_adaptive, 0);
+	ck_assert_str_eq(q->adaptive_given_up, "a reason");
+	plan_put(q);
+	router.set.ar_max_groups = GROUPS - 1;
+	ck_assert_int_eq(plan_file_load(path, &router, snap, MARK, 9, &q, &err), 0);
+	ck_assert_ptr_null(q);
+	router.set.ar_max_groups = GROUPS;
+	p->tables->t.ar_ports[1][1][3] = 1; /* port 192 */
+	ck_assert_int_eq(plan_file_save(path, p, MARK, &err), 0);
+	ck_assert_int_eq(plan_file_load(path, &router, snap, MARK, 9, &q, &err), 0);
+	ck_assert_ptr_null(q);
+	plan_put(p);
+}
+END_TEST
 
 START_TEST(comes_back_as_it_was)
 {
@@ -191,6 +256,7 @@ suite(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, comes_back_as_it_was, 0, 9);
+	tcase_add_test(t, groups_come_back);
 	tcase_add_test(t, no_file_is_no_plan);
 	tcase_add_test(t, a_link_is_not_followed);
 	tcase_add_test(t, a_file_that_cannot_be_written_is_named);
