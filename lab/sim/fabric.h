@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "core/wire/wire.h"
+#include "lab/adaptive/adaptive.h"
 #include "lab/sim/bytes.h"
 #include "lab/topo/netlist.h"
 #include "lib/arena.h"
@@ -139,6 +140,7 @@ struct sim_node {
 	uint8_t (*details)[SIM_DETAILS_BYTES]; /* [SIM_TRAP_SLOTS], NULL = none yet */
 	uint16_t local_changes;		       /* flags of trap 144 */
 	struct sim_pma *pma;		       /* NULL = as most (pma.h) */
+	struct adaptive *adaptive;	       /* NULL = by its LFT alone */
 } __attribute__((aligned(64)));
 
 /* Ports differ in what Set may write. */
@@ -168,6 +170,7 @@ struct sim_fabric {
 	uint8_t write_mask[SIM_PORT_KINDS][64]; /* PortInfo, ones where Set writes */
 	uint8_t smp_state;			/* of links that take LID-routed SMPs, at least */
 	bool no_mixed_smps;			/* all are lost */
+	bool has_adaptive;			/* some switch routes adaptively, or did */
 	int64_t now_ns;
 };
 
@@ -240,6 +243,12 @@ void notice_switch_p_key(struct sim_fabric *f, struct sim_place at, const struct
 void notice_port(struct sim_fabric *f, struct sim_place at, enum sim_trap_slot slot);
 void notice_system_guid(struct sim_fabric *f, uint32_t node, uint64_t guid);
 
+/* ---- adaptive routing (walk.c) */
+/* The ports by any of which a packet to the LID may leave the switch now by its group, in ascending
+ * order; 0: the LFT says where.  O(ports) */
+unsigned switch_ports_to(
+    const struct sim_fabric *f, const struct sim_node *n, uint16_t lid, uint8_t port[254]);
+
 /* ---- partitions (walk.c) */
 uint16_t port_pkey(const struct sim_fabric *f, uint32_t port, unsigned index); /* 0 = none */
 /* Where in the port's table is what lets a packet with this P_Key pass?  -1: not. */
@@ -259,6 +268,9 @@ struct sim_way {
 	bool is_multicast;
 	bool bad_pkey; /* lost: a switch has dropped it here for its P_Key */
 	uint16_t mtu;  /* payload of its packets, against NeighborMTU; 0 = fits anywhere */
+	/* By it switches that route adaptively choose among the ports of a group; 0: they do not,
+	 * and send it by their LFT */
+	uint64_t draw;
 	uint32_t
 	    *out; /* [SIM_LID_HOPS_MAX] ports that it leaves by, one per link; NULL: not kept */
 	/* Lost: the port and the counter that a packet dropped there is counted by. */

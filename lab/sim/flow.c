@@ -6,7 +6,8 @@
  *	asked ──► ways by the LFTs ──► rates: max-min fair ──► counters, by the clock
  *
  * A flow takes the way that a packet from its first node to its second would
- * take, and leaves each port on it for the next.  A link takes what its width
+ * take, any of them where switches route adaptively, and leaves each port on it
+ * for the next.  A link takes what its width
  * and speed are in each direction.  Rates are max-min fair: all flows rise
  * alike till each has what it asks for, or shares a full link with others of
  * which none has more.  At the port where a flow is cut, and back from there to
@@ -53,6 +54,7 @@ find_way(struct sim *s, struct sim_flow *fl)
 	uint32_t out[SIM_LID_HOPS_MAX];
 	struct sim_way way = { .at = from,
 		.out = out,
+		.draw = net_draw(s),
 		.mtu = PACKET_BYTES,
 		.pkey = port_pkey(f, f->nodes[from.node].first_port + from.port, 0) };
 	uint16_t lid = place_lid(f, first_port(s, fl->to));

@@ -85,6 +85,7 @@ fabric_power_on(struct sim_fabric *f, uint32_t node)
 		forget_port(fabric_port(f, node, p), is_switch && p == 0);
 	pma_forget(f, node);
 	n->lft.n = 0;
+	adaptive_forget(n->adaptive);
 	n->mft = n->sl2vl = NULL;
 	n->busy_until_ns = f->now_ns;
 	for (int i = 0; i < SIM_TRAP_SLOTS; i++)

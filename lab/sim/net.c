@@ -342,9 +342,11 @@ net_send(struct sim *s, struct sim_place from, struct sim_packet *p)
 	uint32_t port = f->nodes[from.node].first_port + from.port;
 	bool is_data = !is_smp(p->mad.bytes);
 	uint16_t dlid = p->mad.addr.lid;
-	struct sim_way way = {
-		.at = from, .slid = WIRE_LID_PERMISSIVE, .bytes = PACKET_BYTES, .packets = 1
-	};
+	struct sim_way way = { .at = from,
+		.slid = WIRE_LID_PERMISSIVE,
+		.draw = net_draw(s),
+		.bytes = PACKET_BYTES,
+		.packets = 1 };
 	bool arrives;
 
 	if (is_data)

@@ -167,6 +167,13 @@ void flows_disturbed(struct sim *s);
 void flows_due(struct sim *s);
 void flows_fini(struct sim *s);
 
+/* Of a packet (struct sim_way); 0 where all switches go by their LFTs. */
+static inline uint64_t
+net_draw(struct sim *s)
+{
+	return s->fabric.has_adaptive ? fm_rng_next(&s->rng) | 1 : 0;
+}
+
 static inline bool
 is_smp(const uint8_t *mad)
 {

@@ -155,6 +155,17 @@ sim_lft(const struct sim *s, uint32_t node, uint16_t lid)
 	return lid < n->lft.n ? n->lft.item[lid] : 255;
 }
 
+unsigned
+sim_ports_to(const struct sim *s, uint32_t node, uint16_t lid, uint8_t port[254])
+{
+	unsigned n = switch_ports_to(&s->fabric, &s->fabric.nodes[node], lid, port);
+
+	if (n > 0)
+		return n;
+	port[0] = sim_lft(s, node, lid);
+	return port[0] != 0 && port[0] != 255;
+}
+
 void
 sim_port_info(const struct sim *s, uint32_t node, unsigned port, struct wire_port_info *out)
 {
@@ -197,6 +208,7 @@ bool
 sim_carry(struct sim *s, struct sim_place from, uint16_t lid, uint64_t bytes, uint16_t mtu)
 {
 	struct sim_way way = { .at = from,
+		.draw = net_draw(s),
 		.bytes = bytes,
 		.packets = (bytes + mtu - 1) / mtu,
 		.mtu = mtu,
@@ -315,6 +327,23 @@ void
 sim_set_lid(struct sim *s, uint32_t node, unsigned port, uint16_t lid)
 {
 	wire_put16(&fabric_port(&s->fabric, node, port)->info[PORT_INFO_LID], lid);
+}
+
+int
+sim_set_adaptive(struct sim *s, uint32_t node, uint16_t n_groups, struct fm_error *err)
+{
+	struct sim_node *n = &s->fabric.nodes[node];
+	struct wire_node_info info;
+
+	n->adaptive = adaptive_new(&s->fabric.arena, n_groups);
+	if (n->adaptive == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "no memory for groups of adaptive routing");
+	s->fabric.has_adaptive = true;
+	wire_node_info_get(n->node_info, &info);
+	info.vendor_id = ADAPTIVE_VENDOR_ID;
+	info.device_id = ADAPTIVE_DEVICE_ID;
+	wire_node_info_put(n->node_info, &info);
+	return 0;
 }
 
 int

@@ -20,6 +20,8 @@
  *	window=N          requests that we may have unanswered (512)
  *	local=NODE[:PORT] where we sit; NODE is a name in the file or a GUID
  *	dead=NODE         a node whose agent never answers (again for more)
+ *	adaptive=N        switches have tables of adaptive routing, N groups each (lab/adaptive)
+ *	not_adaptive=NODE ... but not this one (again for more)
  *	sm=NODE:PRIO:STATE  an SM that answers SMInfo and does nothing (again for more)
  *	script=FILE       timed faults (fault.c has the grammar)
  *	clock=virtual|wall
@@ -116,6 +118,9 @@ void sim_set_trace(struct sim *s, sim_trace_fn fn, void *arg);
 void sim_set_fate(struct sim *s, sim_fate_fn fn, void *arg);
 /* Port for a LID in a switch: 255 = none. */
 uint8_t sim_lft(const struct sim *s, uint32_t node, uint16_t lid);
+/* The ports by any of which the switch may send a packet to the LID, by its groups or its LFT: how
+ * many; 0: none, and it is dropped, or comes to the switch itself. */
+unsigned sim_ports_to(const struct sim *s, uint32_t node, uint16_t lid, uint8_t port[254]);
 void sim_port_info(const struct sim *s, uint32_t node, unsigned port, struct wire_port_info *out);
 /* Where a packet to the LID ends that starts at the place, on links that are
  * ACTIVE, by the tables as they stand.  False: it is lost. */
@@ -144,6 +149,9 @@ void sim_set_guid(struct sim *s, uint32_t node, uint64_t guid); /* node GUID: du
 void sim_set_port_guid(struct sim *s, uint32_t node, unsigned port, uint64_t guid);
 void sim_claim_ports(struct sim *s, uint32_t node, uint8_t n); /* what its NodeInfo says */
 void sim_set_lid(struct sim *s, uint32_t node, unsigned port, uint16_t lid);
+/* The switch is of the vendor of lab/adaptive, with so many groups (1 and on), and off.
+ * FM_E_RESOURCE. */
+int sim_set_adaptive(struct sim *s, uint32_t node, uint16_t n_groups, struct fm_error *err);
 int sim_set_sm(
     struct sim *s, uint32_t node, uint8_t priority, enum wire_sm_state state, struct fm_error *err);
 /* Run the clock on, delivering nothing: what arrives waits for poll(). */

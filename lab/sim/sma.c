@@ -313,7 +313,7 @@ dispatch(struct request *r, uint16_t attr)
 	case WIRE_ATTR_SM_INFO:
 		return sm_info(r);
 	default:
-		return WIRE_STATUS_BAD_METHOD_ATTR;
+		return adaptive_answer(r->n->adaptive, attr, r->modifier, r->is_set, r->data);
 	}
 }
 

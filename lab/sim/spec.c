@@ -19,7 +19,8 @@ struct spec {
 	struct sim_options options;
 	char *text;
 	const char *file, *local, *script;
-	FM_VEC(const char *) dead, sms;
+	FM_VEC(const char *) dead, sms, not_adaptive;
+	uint32_t n_groups; /* of each switch but these; 0: none routes adaptively */
 };
 
 /* ---- one function per form of value; each returns false for a bad one */
@@ -108,6 +109,9 @@ static const struct key {
 	{ "script", FORM_TEXT, offsetof(struct spec, script), NULL, "the name of a file" },
 	{ "dead", FORM_LIST, offsetof(struct spec, dead), NULL, "a node" },
 	{ "sm", FORM_LIST, offsetof(struct spec, sms), NULL, "NODE:PRIORITY:STATE" },
+	{ "adaptive", FORM_NUMBER32, offsetof(struct spec, n_groups), NULL,
+	    "a number of groups, 1..1024" },
+	{ "not_adaptive", FORM_LIST, offsetof(struct spec, not_adaptive), NULL, "a switch" },
 	{ "clock", FORM_OWN, 0, set_clock, "virtual or wall" },
 };
 #define N_KEYS (sizeof(keys) / sizeof(keys[0]))
@@ -138,9 +142,11 @@ set_value(struct spec *sp, const struct key *k, char *value)
 		*(const char **)at = value;
 		return value[0] != '\0';
 	case FORM_LIST:
-		return value[0] != '\0' &&
-		    (k->at == offsetof(struct spec, dead) ? fm_vec_push(&sp->dead, value)
-							  : fm_vec_push(&sp->sms, value));
+		if (value[0] == '\0')
+			return false;
+		return k->at == offsetof(struct spec, dead) ? fm_vec_push(&sp->dead, value)
+		    : k->at == offsetof(struct spec, sms)   ? fm_vec_push(&sp->sms, value)
+							    : fm_vec_push(&sp->not_adaptive, value);
 	case FORM_OWN:
 		return k->set(sp, value);
 	}
@@ -150,7 +156,7 @@ set_value(struct spec *sp, const struct key *k, char *value)
 static int
 unknown_key(const char *name, struct fm_error *err)
 {
-	char known[160] = "";
+	char known[200] = "";
 	size_t n = 0;
 
 	for (size_t i = 0; i < N_KEYS; i++)
@@ -315,6 +321,39 @@ run_script(struct sim *s, const char *path, struct fm_error *err)
 	return rc;
 }
 
+static bool
+is_in(const uint32_t *nodes, size_t n, uint32_t node)
+{
+	for (size_t i = 0; i < n; i++)
+		if (nodes[i] == node)
+			return true;
+	return false;
+}
+
+static int
+make_adaptive(struct sim *s, const struct spec *sp, struct fm_error *err)
+{
+	const struct sim_fabric *f = sim_fabric(s);
+	FM_VEC(uint32_t) not = { 0 };
+	uint32_t node;
+	int rc = 0;
+
+	if (sp->n_groups > ADAPTIVE_MOST_GROUPS)
+		return fm_fail(err, FM_E_CONFIG,
+		    "sim: adaptive=%u: right would be a number of groups, 1..%u", sp->n_groups,
+		    ADAPTIVE_MOST_GROUPS);
+	for (size_t i = 0; rc == 0 && i < sp->not_adaptive.n; i++) {
+		rc = find_node(s, "not_adaptive", sp->not_adaptive.item[i], &node, err);
+		if (rc == 0 && !fm_vec_push(&not, node))
+			rc = fm_fail(err, FM_E_RESOURCE, "no memory for a transport's name");
+	}
+	for (node = 0; rc == 0 && sp->n_groups > 0 && node < f->n_nodes; node++)
+		if (f->nodes[node].type == WIRE_NODE_SWITCH && !is_in(not .item, not .n, node))
+			rc = sim_set_adaptive(s, node, (uint16_t)sp->n_groups, err);
+	fm_vec_fini(&not );
+	return rc;
+}
+
 static int
 apply(struct sim *s, const struct spec *sp, struct sim_place *local, struct fm_error *err)
 {
@@ -331,6 +370,8 @@ apply(struct sim *s, const struct spec *sp, struct sim_place *local, struct fm_e
 	}
 	for (size_t i = 0; rc == 0 && i < sp->sms.n; i++)
 		rc = read_sm(s, sp->sms.item[i], err);
+	if (rc == 0)
+		rc = make_adaptive(s, sp, err);
 	if (rc == 0 && sp->script != NULL)
 		rc = run_script(s, sp->script, err);
 	return rc;
@@ -367,6 +408,7 @@ spec_open(const char *text, struct sim **out, struct sim_place *local, struct fm
 	}
 	fm_vec_fini(&sp.dead);
 	fm_vec_fini(&sp.sms);
+	fm_vec_fini(&sp.not_adaptive);
 	free(sp.text);
 	return rc;
 }

@@ -108,10 +108,30 @@ cross(const struct sim_fabric *f, struct sim_way *way, unsigned egress)
 	return true;
 }
 
+unsigned
+switch_ports_to(
+    const struct sim_fabric *f, const struct sim_node *n, uint16_t lid, uint8_t port[254])
+{
+	const uint8_t *ports = adaptive_ports(n->adaptive, lid);
+	unsigned count = 0;
+
+	for (unsigned p = 1; ports != NULL && p <= n->n_ports && p < 255; p++)
+		if ((ports[p / 8] >> (p % 8) & 1) != 0 && f->live[n->first_port + p] != SIM_NONE &&
+		    port_state(&f->ports[n->first_port + p]) == WIRE_PORT_ACTIVE)
+			port[count++] = (uint8_t)p;
+	return count;
+}
+
 /* The switch's way out for a LID: 0 = itself, 255 = nowhere. */
 static uint8_t
-forward(const struct sim_node *n, uint16_t lid)
+forward(const struct sim_fabric *f, const struct sim_way *way, uint16_t lid)
 {
+	const struct sim_node *n = &f->nodes[way->at.node];
+	uint8_t port[254];
+	unsigned n_ports = way->draw != 0 ? switch_ports_to(f, n, lid, port) : 0;
+
+	if (n_ports > 0)
+		return port[fm_mix64(way->draw + way->n_hops) % n_ports];
 	if (lid > wire_get16(&n->switch_info[SWITCH_INFO_TOP]) || lid >= n->lft.n)
 		return 255;
 	return n->lft.item[lid];
@@ -192,7 +212,7 @@ walk_lid(const struct sim_fabric *f, uint16_t lid, uint8_t min_state, struct sim
 	if (has_lid(end_port(f, way->at), lid))
 		return true; /* its own: never leaves the node */
 	for (unsigned hop = 0; hop < SIM_LID_HOPS_MAX; hop++) {
-		egress = n->type == WIRE_NODE_SWITCH ? forward(n, lid) : way->at.port;
+		egress = n->type == WIRE_NODE_SWITCH ? forward(f, way, lid) : way->at.port;
 		if (n->type == WIRE_NODE_SWITCH && egress == 0) {
 			way->at.port = 0;
 			return has_lid(fabric_port(f, way->at.node, 0), lid);

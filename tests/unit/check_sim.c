@@ -3,6 +3,7 @@
  * The simulated fabric as an SM sees it: attributes, ways, port states, M_Key.
  */
 
+#include "lab/sim/pma.h"
 #include "tests/run.h"
 #include "tests/unit/sim_fixture.h"
 
@@ -174,6 +175,8 @@ START_TEST(test_kinds_of_a_program)
 	ck_assert_str_eq(
 	    err.msg, "no transport is called \"simulator\": it is umad[:CA[:PORT]] or sim:FABRIC");
 	ck_assert_int_eq(transport_open(both, "sim:/nonexistent", &t, &err), FM_E_CONFIG);
+	ck_assert_int_eq(transport_open(both, "sim:x,adaptive=0", &t, &err), FM_E_CONFIG);
+	ck_assert_str_eq(err.msg, "sim: adaptive=0: right would be a number of groups, 1..1024");
 }
 END_TEST
 
@@ -621,6 +624,78 @@ START_TEST(test_m_key_lease)
 }
 END_TEST
 
+/* ---- adaptive routing */
+
+/* How often a packet from H1 to the LID leaves S1 by each port, of 200. */
+static void
+count_ways(uint16_t lid, unsigned by[SWITCH_PORTS + 1])
+{
+	uint32_t first = sim_fabric(sim)->nodes[S1].first_port;
+
+	ck_assert(pma_start(sim_fabric(sim)));
+	for (unsigned p = 0; p <= SWITCH_PORTS; p++)
+		by[p] = 0;
+	for (unsigned p = 1; p <= SWITCH_PORTS; p++)
+		sim_fabric(sim)->counters[first + p][COUNT_XMIT_PACKETS] = 0;
+	for (unsigned i = 0; i < 200; i++)
+		ck_assert(sim_carry(sim, (struct sim_place){ H1, 1 }, lid, 256, 256));
+	for (unsigned p = 1; p <= SWITCH_PORTS; p++)
+		by[p] = (unsigned)sim_fabric(sim)->counters[first + p][COUNT_XMIT_PACKETS];
+}
+
+/* Group 3 of S1 is its two cables to S2; the LID of H2 is in it. */
+START_TEST(test_adaptive)
+{
+	const uint8_t on[64] = { ADAPTIVE_VERSION, 1 }, off[64] = { ADAPTIVE_VERSION, 0 };
+	uint8_t groups[64] = { 1 << 2 | 1 << 4 }, lids[64] = { 0 };
+	unsigned by[SWITCH_PORTS + 1];
+	struct wire_node_info ni;
+	uint8_t port[254];
+	uint16_t lid;
+
+	configure();
+	activate();
+	set_state("\1", 4, WIRE_PORT_ARMED, 0);
+	set_state("\1\2", 4, WIRE_PORT_ARMED, 0);
+	set_state("\1", 4, WIRE_PORT_ACTIVE, 0);
+	lid = get_port("\1\2\2", 1).lid;
+	ck_assert_uint_eq(set("\1", ADAPTIVE_INFO, 0, on), WIRE_STATUS_BAD_METHOD_ATTR);
+	ck_assert_int_eq(sim_set_adaptive(sim, S1, 3, &err), 0);
+	wire_node_info_get(get("\1", WIRE_ATTR_NODE_INFO, 0), &ni);
+	ck_assert_uint_eq(ni.vendor_id, ADAPTIVE_VENDOR_ID);
+	ck_assert_uint_eq(ni.device_id, ADAPTIVE_DEVICE_ID);
+	ck_assert_uint_eq(wire_get16(get("\1", ADAPTIVE_INFO, 0) + 2), 3);
+	wire_put16(lids + (size_t)2 * lid, 4); /* there are three groups */
+	ck_assert_uint_eq(set("\1", ADAPTIVE_TABLE, 0, lids), WIRE_STATUS_BAD_VALUE);
+	wire_put16(lids + (size_t)2 * lid, 3);
+	ck_assert_uint_eq(set("\1", ADAPTIVE_TABLE, 0, lids), 0);
+	ck_assert_uint_eq(set("\1", ADAPTIVE_GROUPS, 1, groups), 0);
+	ck_assert_uint_eq(set("\1", ADAPTIVE_GROUPS, 2, groups), WIRE_STATUS_BAD_VALUE);
+	ck_assert_mem_eq(get("\1", ADAPTIVE_GROUPS, 1), groups, 64);
+	ck_assert_mem_eq(get("\1", ADAPTIVE_TABLE, 0), lids, 64);
+	count_ways(lid, by); /* off */
+	ck_assert_uint_eq(by[2], 200);
+	ck_assert_uint_eq(sim_ports_to(sim, S1, lid, port), 1);
+	ck_assert_uint_eq(set("\1", ADAPTIVE_INFO, 0, on), 0);
+	ck_assert_uint_eq(sim_ports_to(sim, S1, lid, port), 2);
+	count_ways(lid, by);
+	ck_assert_uint_eq(by[2] + by[4], 200);
+	ck_assert(by[2] > 60 && by[4] > 60);
+	sim_unlink(sim, S1, 2); /* the LFT's port: the other one of the group is left */
+	count_ways(lid, by);
+	ck_assert_uint_eq(by[4], 200);
+	ck_assert_uint_eq(set("\1", ADAPTIVE_INFO, 0, off), 0);
+	ck_assert(!sim_carry(sim, (struct sim_place){ H1, 1 }, lid, 256, 256));
+	ck_assert_uint_eq(set("\1", ADAPTIVE_INFO, 0, on), 0);
+	sim_reboot(sim, S1, MS);
+	wait_ms(50);
+	ck_assert_uint_eq(get("\1", ADAPTIVE_INFO, 0)[1], 0);
+	memset(lids, 0, sizeof(lids));
+	ck_assert_mem_eq(get("\1", ADAPTIVE_TABLE, 0), lids, 64);
+	ck_assert_mem_eq(get("\1", ADAPTIVE_GROUPS, 1), lids, 64);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -648,6 +723,7 @@ suite(void)
 	tcase_add_test(lax, test_down_and_up_again);
 	tcase_add_test(lax, test_m_key);
 	tcase_add_test(lax, test_m_key_lease);
+	tcase_add_test(lax, test_adaptive);
 	suite_add_tcase(s, lax);
 	tcase_add_test(own, test_xdr_and_default_place);
 	tcase_add_test(own, test_place_by_port_guid);
