@@ -330,6 +330,20 @@ taken_over(void *arg, bool in_sync)
 	daemon_reload_isolated(arg);
 	if (in_sync)
 		early_take_over(arg);
+	else
+		early_forget(arg);
+}
+
+static void
+prepare(void *arg)
+{
+	early_prepare(arg);
+}
+
+static void
+forget(void *arg)
+{
+	early_forget(arg);
 }
 
 static void
@@ -354,6 +368,8 @@ open_copying(struct daemon *d, struct fm_error *err)
 		.clock_ms = sa_clock_ms,
 		.clear = daemon_clear_registry,
 		.load = daemon_load_registry,
+		.prepare = prepare,
+		.forget = forget,
 		.taken_over = taken_over,
 		.wake = wake,
 		.arg = d };

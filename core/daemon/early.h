@@ -16,6 +16,12 @@
 /* Nothing is loaded yet.  FM_E_RESOURCE. */
 int early_new(struct daemon *d, struct fm_error *err);
 void early_free(struct daemon *d);
+/* We may be about to rule, and have the files of the master that was: they are loaded by a thread,
+ * which reads the store and the configuration till the next of early_take_over() and
+ * early_forget(). */
+void early_prepare(struct daemon *d);
+/* We do not, or the files, the store or the configuration are about to be others. */
+void early_forget(struct daemon *d);
 /* We rule from now on, and have the files of the master that was: they are answered from, and the
  * end ports that are in them are told of us. */
 void early_take_over(struct daemon *d);

@@ -8,6 +8,7 @@
  */
 #include "core/daemon/daemon.h"
 #include "core/daemon/dump.h"
+#include "core/daemon/early.h"
 #include "core/daemon/service.h"
 #include "core/route/trial.h"
 #include "core/text/mistakes.h"
@@ -98,6 +99,7 @@ daemon_take_conf(struct daemon *d, struct conf *fresh)
 
 	if (d->conf->sm.inactive && !fresh->sm.inactive)
 		ha_activate(&d->ha);
+	early_forget(d);
 	conf_put(d->conf);
 	d->conf = fresh;
 	daemon_apply_conf(d);

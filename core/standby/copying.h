@@ -31,6 +31,11 @@ struct copying_parts {
 	 * memory.  Then: it is what the store has. */
 	bool (*clear)(void *arg, struct sa *sa);
 	void (*load)(void *arg, struct sa *sa);
+	/* The master may be gone, and the files are what it left: what is to be loaded then may be
+	 * loaded beside the loop.  And: nothing of that is to be used, and when this returns the
+	 * store and the files are not read any more. */
+	void (*prepare)(void *arg);
+	void (*forget)(void *arg);
 	/* The store and the files are those of the master that was; in_sync: as it left them. */
 	void (*taken_over)(void *arg, bool in_sync);
 	void (*wake)(void *arg); /* the loop is to look at its work */

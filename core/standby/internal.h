@@ -47,6 +47,7 @@ struct taking {
 	int64_t heard_ms; /* of the master's log */
 	bool has_spoken;  /* the other side, since we have connected */
 	bool was_in_sync; /* when we were last seen to stand by */
+	bool prepares;	  /* to take over */
 	char why[256];	  /* there is no copy; "": there is */
 	struct fm_log_bucket bucket;
 };

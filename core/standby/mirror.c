@@ -466,6 +466,17 @@ mirror_sms(const struct mirror *m, const uint64_t **guid)
 	return m->sms.n;
 }
 
+bool
+mirror_is_settled(struct mirror *m)
+{
+	bool settled;
+
+	pthread_mutex_lock(&m->lock);
+	settled = m->queue.n == 0 && !m->writing;
+	pthread_mutex_unlock(&m->lock);
+	return settled;
+}
+
 int
 mirror_settle(struct mirror *m, struct fm_error *err)
 {

@@ -38,7 +38,9 @@ bool mirror_in_sync(const struct mirror *m, int64_t now_ms);
 /* Port GUIDs of the SMs that the master has told of: its own is not among them, ours is.  Good
  * until the next frame. */
 size_t mirror_sms(const struct mirror *m, const uint64_t **guid);
-/* It is in the store and in the files. */
+/* It is in the store and in the files already. */
+bool mirror_is_settled(struct mirror *m);
+/* The same, when this returns. */
 int mirror_settle(struct mirror *m, struct fm_error *err);
 
 #endif

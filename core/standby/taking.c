@@ -48,6 +48,16 @@ run_in_sa(struct copying *c, void (*fn)(void *arg, struct sa *sa))
 		log_err("sa", "%s", err.msg);
 }
 
+/* Where polls tell that it is gone, there is less left to do. */
+static void
+prepare(struct copying *c)
+{
+	if (c->t.prepares || !mirror_is_whole(c->t.mirror) || !mirror_is_settled(c->t.mirror))
+		return;
+	c->t.prepares = true;
+	c->p.prepare(c->p.arg);
+}
+
 static void
 leave_master(struct copying *c, const char *why)
 {
@@ -56,8 +66,10 @@ leave_master(struct copying *c, const char *why)
 	c->t.io = NULL;
 	c->t.again_ms = standby_now_ms() + AGAIN_MS;
 	snprintf(c->t.why, sizeof(c->t.why), "%s", why);
-	if (c->t.mirror != NULL)
+	if (c->t.mirror != NULL) {
 		sms_note_log(c->p.sweeper, true);
+		prepare(c);
+	}
 	fm_log_rl(
 	    &c->t.bucket, FM_LOG_INFO, "ha", "no copy of the master by %s: %s", c->t.from, why);
 }
@@ -135,6 +147,9 @@ on_master_read(struct bufferevent *io, void *arg)
 	c->t.heard_ms = standby_now_ms();
 	c->t.has_spoken = true;
 	sms_note_log(c->p.sweeper, false);
+	if (c->t.prepares)
+		c->p.forget(c->p.arg);
+	c->t.prepares = false;
 	while ((rc = link_get(in, &f, &err)) == 1) {
 		rc = take_from_master(c, &f, &err);
 		link_drop(in, &f);
@@ -276,6 +291,7 @@ taking_take_over(struct copying *c)
 	}
 	mirror_free(c->t.mirror);
 	c->t.mirror = NULL;
+	c->t.prepares = false;
 	run_in_sa(c, load);
 	sweeper_take_over(c->p.sweeper, in_sync);
 	c->p.taken_over(c->p.arg, in_sync);
@@ -303,8 +319,10 @@ taking_follow(struct copying *c)
 	if (state == WIRE_SM_STANDBY && c->t.io == NULL && standby_now_ms() >= c->t.again_ms)
 		connect_to_master(c);
 	if (c->t.mirror != NULL && c->t.has_spoken &&
-	    standby_now_ms() - c->t.heard_ms >= LINK_SILENT_MS)
+	    standby_now_ms() - c->t.heard_ms >= LINK_SILENT_MS) {
 		sms_note_log(c->p.sweeper, standby_now_ms() - c->t.heard_ms < DOUBT_MS);
+		prepare(c);
+	}
 	/* it may stand still while another one has the subnet */
 	if (c->t.io != NULL && standby_now_ms() - c->t.heard_ms >= DOUBT_MS) {
 		leave_master(c, "it is connected and says nothing");
