@@ -20,7 +20,8 @@ struct out {
 /* What a row of each list takes at most, but for names: room for the whole is made once. */
 #define NODE_BYTES 96
 #define CABLE_BYTES 100
-#define NUMBER_BYTES 11 /* of one of 32 bits, and a comma */
+#define NUMBER_BYTES 10 /* of one of 32 bits */
+#define GUID_BYTES 20
 
 static void
 put(struct out *o, const char *bytes, size_t n)
@@ -34,25 +35,49 @@ put_words(struct out *o, const char *words)
 	put(o, words, strlen(words));
 }
 
+/* Where a row of n bytes at most is put, which end_row() then ends; NULL: memory is out. */
+static char *
+begin_row(struct out *o, size_t n)
+{
+	o->lost = o->lost || !fm_vec_reserve(&o->v, o->v.n + n);
+	return o->lost ? NULL : o->v.item + o->v.n;
+}
+
+static void
+end_row(struct out *o, const char *at)
+{
+	o->v.n = (size_t)(at - o->v.item);
+}
+
+static unsigned
+count_digits(uint32_t n)
+{
+	unsigned digits = 1;
+
+	for (; n >= 10000; n /= 10000)
+		digits += 4;
+	return digits + (n >= 10) + (n >= 100) + (n >= 1000);
+}
+
 /* The digits of n at `at`; where they end. */
 static char *
 write_number(char *at, uint32_t n)
 {
-	char digits[NUMBER_BYTES], *end = digits + sizeof(digits), *from = end;
+	char *end = at + count_digits(n), *digit = end;
 
 	do
-		*--from = (char)('0' + n % 10);
+		*--digit = (char)('0' + n % 10);
 	while ((n /= 10) > 0);
-	memcpy(at, from, (size_t)(end - from));
-	return at + (end - from);
+	return end;
 }
 
 static void
 put_number(struct out *o, uint32_t n)
 {
-	char digits[NUMBER_BYTES];
+	char *at = begin_row(o, NUMBER_BYTES);
 
-	put(o, digits, (size_t)(write_number(digits, n) - digits));
+	if (at != NULL)
+		end_row(o, write_number(at, n));
 }
 
 /* -1: there is none. */
@@ -60,7 +85,7 @@ static void
 put_or_none(struct out *o, uint32_t n, uint32_t none)
 {
 	if (n == none)
-		put_words(o, "-1");
+		put(o, "-1", 2);
 	else
 		put_number(o, n);
 }
@@ -69,30 +94,31 @@ put_or_none(struct out *o, uint32_t n, uint32_t none)
 static void
 put_string(struct out *o, const char *text)
 {
-	put(o, "\"", 1);
-	while (*text != '\0') {
-		size_t n = strcspn(text, "\"\\");
+	char *at = begin_row(o, 2 * strlen(text) + 2);
 
-		put(o, text, n);
-		text += n;
-		if (*text == '\0')
-			break;
-		put(o, "\\", 1);
-		put(o, text++, 1);
-	}
-	put(o, "\"", 1);
+	if (at == NULL)
+		return;
+	*at++ = '"';
+	for (; *text != '\0'; *at++ = *text++)
+		if (*text == '"' || *text == '\\')
+			*at++ = '\\';
+	*at++ = '"';
+	end_row(o, at);
 }
 
 static void
 put_guid(struct out *o, uint64_t guid)
 {
 	static const char hex[] = "0123456789abcdef";
-	char text[20] = "\"0x";
+	char *at = begin_row(o, GUID_BYTES);
 
+	if (at == NULL)
+		return;
+	memcpy(at, "\"0x", 3);
 	for (unsigned i = 0; i < 16; i++)
-		text[3 + i] = hex[guid >> (60 - 4 * i) & 15];
-	text[19] = '"';
-	put(o, text, sizeof(text));
+		at[3 + i] = hex[guid >> (60 - 4 * i) & 15];
+	at[GUID_BYTES - 1] = '"';
+	end_row(o, at + GUID_BYTES);
 }
 
 static void
@@ -181,18 +207,20 @@ put_rates(struct out *o, const struct picture *p)
 	put(o, "]", 1);
 }
 
-/* By far most of the text: put together aside. */
+/* By far most of the text. */
 static void
 put_cable(struct out *o, const struct picture_cable *c, bool is_first)
 {
 	const uint32_t numbers[] = { c->node[0], c->port[0], c->node[1], c->port[1], c->rate,
 		c->best, c->load[0], c->load[1], c->flags };
-	char row[CABLE_BYTES], *at = row;
+	char *at = begin_row(o, CABLE_BYTES);
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+	if (at == NULL)
+		return;
+	if (!is_first)
 		*at++ = ',';
-		if (i == 0)
-			*at++ = '[';
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		*at++ = i == 0 ? '[' : ',';
 		if (i == 2 && numbers[i] == INV_NONE) {
 			*at++ = '-';
 			*at++ = '1';
@@ -201,7 +229,7 @@ put_cable(struct out *o, const struct picture_cable *c, bool is_first)
 		}
 	}
 	*at++ = ']';
-	put(o, row + is_first, (size_t)(at - row) - is_first);
+	end_row(o, at);
 }
 
 static void
@@ -253,6 +281,6 @@ picture_write(const struct picture *p, struct ctl_text *text, struct fm_error *e
 		fm_vec_fini(&o.v);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
 	}
-	*text = (struct ctl_text){ o.v.item, o.v.n };
+	*text = (struct ctl_text){ .bytes = o.v.item, .n = o.v.n };
 	return 0;
 }
