@@ -245,6 +245,7 @@ UNIT_TESTS = \
 	tests/sweep/check_locks_restart \
 	tests/sweep/check_mkeys \
 	tests/sweep/check_odd_turns \
+	tests/sweep/check_picture \
 	tests/sweep/check_pkeys \
 	tests/sweep/check_readback \
 	tests/sweep/check_repath \

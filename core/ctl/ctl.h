@@ -31,10 +31,13 @@ struct event_base;
 struct ctl_server;
 
 /* A result as text, where an object for each number would cost too much: one JSON value in UTF-8,
- * without a newline, from malloc(). */
+ * without a newline. */
 struct ctl_text {
 	char *bytes; /* [n] */
 	size_t n;
+	/* When it has been sent, in the loop; NULL: bytes are of malloc(), and are freed. */
+	void (*release)(const void *bytes, size_t n, void *arg);
+	void *arg;
 };
 
 /* One command.  run returns 0 with a new reference in *result, or a kind with

@@ -105,11 +105,15 @@ free_text(const void *bytes, size_t n, void *arg)
 
 /* False: memory is out, and the text is released. */
 static bool
-put_text(struct evbuffer *out, char *text, size_t n)
+put_text(struct evbuffer *out, const struct ctl_text *text)
 {
-	if (text != NULL && evbuffer_add_reference(out, text, n, free_text, NULL) == 0)
+	void (*release)(const void *, size_t, void *) =
+	    text->release != NULL ? text->release : free_text;
+
+	if (text->bytes != NULL &&
+	    evbuffer_add_reference(out, text->bytes, text->n, release, text->arg) == 0)
 		return true;
-	free(text);
+	release(text->bytes, text->n, text->arg);
 	return false;
 }
 
@@ -135,10 +139,11 @@ end_answer(struct client *c, bool is_whole)
 static void
 answer(struct client *c, json_t *reply)
 {
-	char *text = reply != NULL ? json_dumps(reply, JSON_COMPACT) : NULL;
+	struct ctl_text text = { .bytes = reply != NULL ? json_dumps(reply, JSON_COMPACT) : NULL };
 
 	json_decref(reply);
-	end_answer(c, text != NULL && put_text(bufferevent_get_output(c->io), text, strlen(text)));
+	text.n = text.bytes != NULL ? strlen(text.bytes) : 0;
+	end_answer(c, put_text(bufferevent_get_output(c->io), &text));
 }
 
 /* The text is the callee's. */
@@ -148,7 +153,7 @@ answer_text(struct client *c, struct ctl_text *text)
 	struct evbuffer *out = bufferevent_get_output(c->io);
 	bool is_whole = put_words(out, "{\"ok\":true,\"result\":");
 
-	is_whole = put_text(out, text->bytes, text->n) && is_whole;
+	is_whole = put_text(out, text) && is_whole;
 	end_answer(c, is_whole && put_words(out, "}"));
 }
 

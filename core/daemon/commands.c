@@ -578,11 +578,11 @@ next_sweep(const struct daemon *d)
 	return (json_int_t)sweeper_report(d->sweeper)->number + 1;
 }
 
-/* How far it is, for who waits; O(nodes), with generation O(ports). */
+/* How far it is, for who waits; O(nodes), where generation is another one O(ports). */
 static int
 run_progress(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
-	const struct daemon *d = arg;
+	struct daemon *d = arg;
 	const struct sweep_report *r = sweeper_report(d->sweeper);
 	const struct todo_list *todo = sweeper_todo(d->sweeper);
 	bool generation;

@@ -547,6 +547,7 @@ close_port(struct daemon *d)
 	daemon_forget_foretold(d);
 	daemon_forget_reload(d);
 	loads_free(d->loads);
+	picture_drop(&d->picture);
 	sa_server_stop(d->sa);
 	copying_close(d->copying);
 	service_unwatch(d->watch);

@@ -19,6 +19,7 @@
 #include "core/inventory/isolated.h"
 #include "core/inventory/lasting.h"
 #include "core/mad/local_ports.h"
+#include "core/picture/kept.h"
 #include "core/program/program.h"
 #include "core/sms/sms.h"
 #include "core/sweep/sweep.h"
@@ -61,7 +62,8 @@ struct daemon {
 	struct ctl_server *ctl;
 	struct service_watch *watch; /* NULL: nobody watches */
 	struct events *events;
-	struct loads *loads;	/* of the cables, for who asks for the whole fabric */
+	struct loads *loads; /* of the cables, for who asks for the whole fabric */
+	struct picture_kept picture;
 	struct lasting lasting; /* of what was told since then */
 	struct seen *seen;	/* the fabric as it was told last; NULL: not since we are master */
 	struct findings *findings; /* of fmd-perf, how cables are (core/health) */

@@ -10,7 +10,6 @@
 #include "core/nodes/nodes.h"
 #include "core/picture/cable.h"
 #include "core/picture/loads.h"
-#include "core/picture/picture.h"
 #include "core/text/json_text.h"
 #include "lib/error.h"
 
@@ -342,8 +341,9 @@ daemon_links(const struct daemon *d, const json_t *args, json_t **result, struct
 
 /* ------------------------------------------------------------------ fabric */
 
+/* The picture is that of now. */
 static int
-make_picture(const struct daemon *d, struct picture *p, struct fm_error *err)
+keep_picture(struct daemon *d, struct fm_error *err)
 {
 	const struct plan *plan = sweeper_plan(d->sweeper);
 	const struct picture_of of = { .inv = sweeper_inventory(d->sweeper),
@@ -354,7 +354,7 @@ make_picture(const struct daemon *d, struct picture *p, struct fm_error *err)
 		.regions = &d->conf->regions.set,
 		.is_master = d->ha.state == WIRE_SM_MASTER };
 
-	return picture_make(&of, p, err);
+	return picture_keep(&d->picture, &of, sweeper_phase(d->sweeper) == PHASE_IDLE, err);
 }
 
 /* They have it already. */
@@ -371,37 +371,27 @@ write_same(const char *generation, struct ctl_text *text, struct fm_error *err)
 }
 
 int
-daemon_fabric(
-    const struct daemon *d, const json_t *args, struct ctl_text *text, struct fm_error *err)
+daemon_fabric(struct daemon *d, const json_t *args, struct ctl_text *text, struct fm_error *err)
 {
 	const json_t *known = json_object_get(args, "generation");
-	char generation[PICTURE_GENERATION_BYTES];
-	struct picture p;
 	int rc;
 
 	if (known != NULL && !json_is_string(known))
 		return fm_fail(
 		    err, FM_E_CONFIG, "generation is the string that the answer before had");
 	loads_ask(d->loads, sweeper_plan(d->sweeper));
-	rc = make_picture(d, &p, err);
-	picture_generation(&p, generation);
-	if (rc == 0 && known != NULL && strcmp(json_string_value(known), generation) == 0)
-		rc = write_same(generation, text, err);
-	else if (rc == 0)
-		rc = picture_write(&p, text, err);
-	picture_fini(&p);
-	return rc;
+	if ((rc = keep_picture(d, err)) != 0)
+		return rc;
+	if (known != NULL && strcmp(json_string_value(known), d->picture.generation) == 0)
+		return write_same(d->picture.generation, text, err);
+	*text = picture_text(&d->picture);
+	return 0;
 }
 
 json_t *
-daemon_generation(const struct daemon *d)
+daemon_generation(struct daemon *d)
 {
-	char generation[PICTURE_GENERATION_BYTES];
 	struct fm_error err;
-	struct picture p;
-	int rc = make_picture(d, &p, &err);
 
-	picture_generation(&p, generation);
-	picture_fini(&p);
-	return rc == 0 ? json_string(generation) : NULL;
+	return keep_picture(d, &err) == 0 ? json_string(d->picture.generation) : NULL;
 }

@@ -24,10 +24,10 @@ int daemon_nodes(const struct daemon *d, const json_t *args, json_t **result, st
  * that are narrower or slower than both ends support. */
 int daemon_links(const struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
 
-/* The whole fabric, as text (core/picture/picture.h); args: "generation", the one that is known. */
+/* The whole fabric, as text (core/picture/kept.h); args: "generation", the one that is known. */
 int daemon_fabric(
-    const struct daemon *d, const json_t *args, struct ctl_text *text, struct fm_error *err);
-/* The generation that it has now, a new string, or NULL.  O(ports). */
-json_t *daemon_generation(const struct daemon *d);
+    struct daemon *d, const json_t *args, struct ctl_text *text, struct fm_error *err);
+/* The generation that it has now, a new string, or NULL.  O(ports) where it is another one. */
+json_t *daemon_generation(struct daemon *d);
 
 #endif

@@ -309,6 +309,65 @@ hash_picture(const struct picture *p)
 	return fm_hash_bytes(hash, p->cables.item, p->cables.n * sizeof(*p->cables.item));
 }
 
+static uint64_t
+mix(uint64_t hash, uint64_t word)
+{
+	return fm_mix64(hash ^ word);
+}
+
+/* What cables are told of (cable.c) and LIDs. */
+static uint64_t
+mix_port(uint64_t key, const struct inv_port *p)
+{
+	const struct wire_port_info *i = &p->info;
+
+	key = mix(key,
+	    (uint64_t)p->peer << 32 | (uint64_t)p->peer_port << 24 | (uint64_t)p->edge << 16 |
+		(uint64_t)p->known << 9 | (uint64_t)p->stopped << 8 | i->port_state);
+	key = mix(key,
+	    (uint64_t)p->lid << 48 | (uint64_t)i->link_width_active << 40 |
+		(uint64_t)i->link_width_supported << 32 | (uint64_t)i->link_speed_active << 24 |
+		(uint64_t)i->link_speed_supported << 16 | (uint64_t)i->link_speed_ext_active << 8 |
+		i->link_speed_ext_active2);
+	return mix(key,
+	    (uint64_t)i->capability_mask << 32 | (uint64_t)i->capability_mask2 << 16 |
+		i->link_speed_ext_supported);
+}
+
+static uint64_t
+mix_node(uint64_t key, const struct inv_node *n)
+{
+	key = mix(key, n->guid);
+	key = mix(key, (uint64_t)n->sw_index << 32 | (uint64_t)n->type << 16 | n->n_ports);
+	key = hash_text(key, n->name);
+	for (unsigned p = 0; p <= n->n_ports; p++)
+		key = mix_port(key, &n->ports[p]);
+	return key;
+}
+
+uint64_t
+picture_key(const struct picture_of *of)
+{
+	uint64_t key = mix(0, of->plan != NULL ? of->plan->number : 0);
+
+	key = mix(key, (uint64_t)of->is_master << 1 | (of->load != NULL));
+	for (uint32_t i = 0; i < of->inv->nodes.n; i++) {
+		const struct inv_node *n = inv_node(of->inv, i);
+
+		if (n->present)
+			key = mix_node(mix(key, i), n);
+	}
+	for (size_t i = 0; i < of->todo->n; i++) {
+		const struct todo *t = &of->todo->item[i];
+
+		key = mix(key, (uint64_t)t->slot << 16 | (uint64_t)t->port << 8 | t->why);
+	}
+	for (size_t i = 0; i < of->isolated->items.n; i++)
+		key = mix(
+		    mix(key, of->isolated->items.item[i].guid), of->isolated->items.item[i].port);
+	return key;
+}
+
 void
 picture_generation(const struct picture *p, char text[PICTURE_GENERATION_BYTES])
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <check.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/picture/picture.h"
 #include "tests/sweep/storm_internal.h"
 #include "tests/sweep/storm_truth.h"
 #include "lib/log.h"
@@ -126,6 +128,7 @@ start(struct storm *s, bool anew, bool bare)
 	s->plan_ns = INT64_MAX;
 	more_open_store(s, bare);
 	rig_start(&s->rig);
+	s->has_picture = false; /* keys are of one run */
 	wishes_tell(s, !anew || s->remembers);
 	sim_set_trace(s->rig.sim, on_smp, s);
 	sweeper_request(s->rig.sweeper, SWEEP_HEAVY, "start");
@@ -211,6 +214,32 @@ poll(struct storm *s, int64_t until_ns)
 	ck_assert_msg(txn_poll(s->second.txn, now, &err) >= 0, "%s", err.msg);
 }
 
+/* Between sweeps the picture of the inventory (core/picture) is another one only if its key is. */
+static void
+look_at_picture(struct storm *s)
+{
+	static const struct todo_list nothing;
+	static const struct isolated none;
+	const struct picture_of of = {
+		.inv = sweeper_inventory(s->rig.sweeper), .todo = &nothing, .isolated = &none
+	};
+	uint64_t key = picture_key(&of), generation;
+	struct fm_error err = { 0 };
+	struct picture p;
+
+	if (sweeper_phase(s->rig.sweeper) != PHASE_IDLE)
+		return;
+	ck_assert_msg(picture_make(&of, &p, &err) == 0, "%s", err.msg);
+	generation = p.generation;
+	picture_fini(&p);
+	ck_assert_msg(!s->has_picture || s->picture_key != key || s->picture == generation,
+	    "the picture is another one and its key is not, at %" PRIi64 " ns",
+	    sim_now_ns(s->rig.sim));
+	s->has_picture = true;
+	s->picture_key = key;
+	s->picture = generation;
+}
+
 /* As the daemon's loop, till the clock says so or (storm) the last event has come.  False:
  * it goes in circles. */
 static bool
@@ -222,9 +251,9 @@ pump(struct storm *s, int64_t until_ns, bool storm)
 		do_what_was_asked(s);
 		wishes_look_who_registers(s);
 		sweeper_step(s->rig.sweeper);
-		if (s->second.sweeper != NULL) {
+		if (s->second.sweeper != NULL)
 			sweeper_step(s->second.sweeper);
-		}
+		look_at_picture(s);
 		if (storm)
 			look_for_event(s);
 		if (s->asked == NULL)

@@ -125,6 +125,8 @@ struct storm {
 	bool was_up[STORM_NODES_MAX];	     /* its port, when it was looked at last */
 	uint32_t n_asked[STORM_NODES_MAX];   /* ClientReregister, when it was started */
 	struct isolated isolated;
+	bool has_picture; /* as it was made last, with its key */
+	uint64_t picture, picture_key;
 	struct locks *locks; /* HAS_JUDGE, once the subnet is up */
 	char folder[FOLDER_ROOM], plan_path[FOLDER_ROOM + 8];
 };
