@@ -78,8 +78,8 @@ const struct verb fmctl_verbs[] = {
 	{ "events", "[--last=N] [--since=WHEN] [--kind=KIND,...] [--follow]",
 	    "what happened lately",
 	    "  --last=N             the last N (100)\n"
-	    "  --since=WHEN         since then: 45s, 30m, 2h, 3d; 2026-11-29T18:00:00Z, without Z\n"
-	    "                       in local time; or the number of an event\n"
+	    "  --since=WHEN         all since then: 45s, 30m, 2h, 3d; 2026-11-29T18:00:00Z, in\n"
+	    "                       local time without Z; or the number of an event\n"
 	    "  --kind=KIND,...      of these kinds, as man fmd-events lists them\n"
 	    "  --follow             and those that come, till Ctrl-C\n"
 	    "  after=N              only those behind event number N\n",

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "core/ctl/ctl.h"
+#include "core/events/query.h"
 
 #include <string.h>
 #include <time.h>
@@ -221,6 +222,41 @@ call_path(const struct ask *a, json_t **result, struct fm_error *err)
 	return 0;
 }
 
+/* The number of the last event of a list; 0: it has none. */
+static json_int_t
+last_number(const json_t *events)
+{
+	return fmctl_number(json_array_get(events, json_array_size(events) - 1), "n");
+}
+
+/* All since a time, which may be more than an answer holds. */
+static int
+call_events(const struct ask *a, json_t **result, struct fm_error *err)
+{
+	json_t *args, *more = NULL;
+	json_int_t from = 0;
+	int rc;
+
+	if (json_object_get(a->args, "since") == NULL || json_object_get(a->args, "last") != NULL ||
+	    json_object_get(a->args, "max") != NULL)
+		return call_once(a, result, err);
+	args = json_copy(a->args);
+	*result = json_array();
+	json_object_set_new(args, "max", json_integer(EVENTS_MOST));
+	while ((rc = fmctl_ask(a, a->command, args, &more, err)) == 0) {
+		bool is_last = json_array_size(more) < EVENTS_MOST || last_number(more) <= from;
+
+		json_array_extend(*result, more);
+		from = last_number(more);
+		json_object_set_new(args, "after", json_integer(from));
+		json_decref(more);
+		if (is_last)
+			break;
+	}
+	json_decref(args);
+	return rc;
+}
+
 int
 fmctl_call(const struct ask *a, json_t **result, struct fm_error *err)
 {
@@ -238,6 +274,8 @@ fmctl_call(const struct ask *a, json_t **result, struct fm_error *err)
 		return call_book(a, result, err);
 	if (strcmp(a->command, "path") == 0)
 		return call_path(a, result, err);
+	if (strcmp(a->command, "events") == 0)
+		return call_events(a, result, err);
 	if (a->verb != NULL && a->verb->pages != NULL && json_object_get(a->args, "from") == NULL)
 		return call_pages(a, a->verb->pages, result, err);
 	rc = call_once(a, result, err);

@@ -20,7 +20,6 @@
 #define ANSWER_S 30 /* for each question */
 #define POLL_MS 100
 #define FOLLOW_MS 300
-#define EVENTS_KEPT 1000 /* by fmd */
 
 struct wait {
 	const struct ask *a;
@@ -374,7 +373,7 @@ static int
 ask_new(const struct ask *a, json_int_t newest, json_t **events, struct fm_error *err)
 {
 	json_t *args = json_pack(
-	    "{s:i, s:O*}", "max", EVENTS_KEPT, "since", json_object_get(a->args, "since"));
+	    "{s:i, s:O*}", "max", EVENTS_MOST, "since", json_object_get(a->args, "since"));
 	int rc;
 
 	if (newest > 0)

@@ -288,29 +288,88 @@ is_asked_for(const struct ring_entry *r, const struct events_query *q)
 		events_have_kind(q->kinds, json_string_value(json_object_get(r->event, "kind"))));
 }
 
-/* Where the newest `last` of those that are asked for begin. */
-static size_t
-first_of_last(const struct events *e, const struct events_query *q)
-{
-	size_t i = e->n_ring, n = 0;
+/* The answer as far as it is put together, oldest first. */
+struct answer {
+	const struct events_query *q;
+	json_t *all;
+	uint64_t before; /* numbers up to this one are there, or not asked for */
+	bool tells_gap;	 /* ... is known, so that those behind it that are missing were lost */
+	struct event_search search;
+	size_t n;
+	bool failed; /* out of memory */
+};
 
-	if (q->last == 0)
-		return 0;
-	while (i > 0 && n < q->last)
-		n += is_asked_for(ring_at(e, --i), q);
-	return i;
+static void
+begin_behind(struct answer *a, uint64_t n)
+{
+	a->before = n > a->before ? n : a->before;
+	a->tells_gap = a->tells_gap || n > 0;
 }
 
-/* How many numbers are missing before ring entry i, of those behind the one before it, and
- * behind q->after. */
-static uint64_t
-gap_before(const struct events *e, const struct events_query *q, size_t i)
+/* event: NULL, it is not asked for; borrowed.  False: it is enough. */
+static bool
+give(struct answer *a, uint64_t n, json_t *event)
 {
-	uint64_t from = i > 0 ? ring_at(e, i - 1)->n : 0, n = ring_at(e, i)->n;
+	if (a->q->first > 0 && a->n == a->q->first)
+		return false;
+	if (a->tells_gap && n > a->before + 1)
+		a->failed |= json_array_append_new(a->all,
+				 json_pack("{s:I}", "gap", (json_int_t)(n - a->before - 1))) != 0;
+	a->before = n;
+	a->tells_gap = true;
+	if (event != NULL) {
+		a->failed |= json_array_append(a->all, event) != 0;
+		a->n++;
+	}
+	return !a->failed;
+}
 
-	if (q->has_after && q->after > from)
-		from = q->after;
-	return (i > 0 || q->has_after) && n > from + 1 ? n - from - 1 : 0;
+static bool
+give_older(void *arg, uint64_t n, json_t *event)
+{
+	struct answer *a = arg;
+	bool goes_on;
+
+	begin_behind(a, a->search.before);
+	goes_on = give(a, n, event);
+	json_decref(event);
+	return goes_on;
+}
+
+/* Those of the file that are in the ring no more; n_in_ring: of q->last that are. */
+static void
+give_all_older(const struct events *e, struct answer *a, size_t n_in_ring)
+{
+	struct fm_error err;
+
+	if (e->n_ring < EVENTS_MAX || e->file.path[0] == '\0')
+		return;
+	a->search = (struct event_search){ .q = a->q,
+		.below = ring_at(e, 0)->n,
+		.most = a->q->last > 0 ? a->q->last - n_in_ring : 0,
+		.give = give_older,
+		.arg = a };
+	if (event_file_find(e->file.path, &a->search, &err) != 0)
+		log_beside(FM_LOG_WARN, "keep", "older events are not found: %s", err.msg);
+}
+
+/* Where those that are asked for begin in the ring, the newest `last` of them; *n: how many of
+ * these that are.  True: older ones are asked for, too. */
+static bool
+go_back(const struct events *e, const struct events_query *q, size_t *at, size_t *n)
+{
+	*at = e->n_ring;
+	*n = 0;
+	for (size_t i = e->n_ring; i > 0; i--) {
+		const struct ring_entry *r = ring_at(e, i - 1);
+
+		if ((q->has_after && r->n <= q->after) || r->at_ms < q->since_ms ||
+		    (q->last > 0 && *n == q->last))
+			return false;
+		*n += is_asked_for(r, q);
+		*at = i - 1;
+	}
+	return q->last == 0 || *n < q->last;
 }
 
 int
@@ -318,34 +377,32 @@ events_json(
     const struct events *e, const struct events_query *q, json_t **out, struct fm_error *err)
 {
 	uint64_t newest = e->n_ring > 0 ? ring_at(e, e->n_ring - 1)->n : 0;
-	size_t n = 0;
-	json_t *all;
-	int failed = 0;
+	struct answer a = { .q = q,
+		.before = q->has_after ? q->after : 0,
+		.tells_gap = q->has_after || q->since_ms > INT64_MIN };
+	size_t at, n;
 
 	if (q->has_after && q->after > newest)
 		return fm_fail(err, FM_E_CONFIG,
 		    "there is no event %" PRIu64 " yet: the last one is %" PRIu64
 		    " (was fmd started anew without its events?)",
 		    q->after, newest);
-	all = json_array();
-	for (size_t i = first_of_last(e, q); i < e->n_ring && (q->first == 0 || n < q->first);
-	     i++) {
+	a.all = json_array();
+	if (a.all != NULL && go_back(e, q, &at, &n))
+		give_all_older(e, &a, n);
+	else if (a.all != NULL && at > 0)
+		begin_behind(&a, ring_at(e, at - 1)->n);
+	for (size_t i = at; a.all != NULL && i < e->n_ring; i++) {
 		const struct ring_entry *r = ring_at(e, i);
-		uint64_t gap = gap_before(e, q, i);
 
-		if (gap > 0 && r->at_ms >= q->since_ms)
-			failed |=
-			    json_array_append_new(all, json_pack("{s:I}", "gap", (json_int_t)gap));
-		if (!is_asked_for(r, q))
-			continue;
-		failed |= json_array_append(all, r->event);
-		n++;
+		if (!give(&a, r->n, is_asked_for(r, q) ? r->event : NULL))
+			break;
 	}
-	if (all == NULL || failed != 0) {
-		json_decref(all);
+	if (a.all == NULL || a.failed) {
+		json_decref(a.all);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
 	}
-	*out = all;
+	*out = a.all;
 	return 0;
 }
 

@@ -21,7 +21,7 @@
 #include "core/events/query.h"
 #include "core/events/tell.h"
 
-#define EVENTS_MAX 1000	    /* in the ring */
+#define EVENTS_MAX 1000	    /* in the ring; what is older is looked for in the file */
 #define EVENTS_WAITING 4096 /* at most */
 #define EVENTS_FILE_BYTES (4 << 20)
 
@@ -41,10 +41,12 @@ void events_open(struct events *e, const char *path, uint64_t max_bytes);
 /* What waits, into the ring and the file; O(what waits), with one write(). */
 void events_step(struct events *e);
 
-/* Those that q asks for, oldest first: [{"n", "time", "level", "subsystem", "kind", "text", "ends",
- * "facts"}], the last two where there are any.  Where numbers are missing between two of them, or
- * behind q->after, {"gap": how many} stands there.  A new reference.  FM_E_CONFIG: q asks for
- * numbers that are yet to come; FM_E_RESOURCE. */
+/* Those that q asks for, oldest first, also of the file: [{"n", "time", "level", "subsystem",
+ * "kind", "text", "ends", "facts"}], the last two where there are any.  Where numbers are missing
+ * between two of them, or behind q->after, or where what is there begins later than q->since_ms,
+ * {"gap": how many} stands there.  A new reference.  FM_E_CONFIG: q asks for numbers that are yet
+ * to come; FM_E_RESOURCE.  Cost: of what is given, and of the file where that is looked into
+ * (file.h). */
 int events_json(
     const struct events *e, const struct events_query *q, json_t **out, struct fm_error *err);
 

@@ -215,6 +215,137 @@ event_file_read(
 	return rc;
 }
 
+/* --------------------------------------------------------------- searching */
+
+/* What a line tells without being read as JSON: it begins as fmd writes it. */
+struct glance {
+	uint64_t n;
+	const char *time; /* TIME_LETTERS of them */
+	bool is_wanted;	  /* of the kinds that are asked for */
+};
+
+#define TIME_LETTERS 24 /* of 2026-11-29T18:00:00.123Z */
+
+static bool
+glance_at(const char *line, size_t n, const char *kinds, struct glance *g)
+{
+	static const char number[] = "{\"n\":", time[] = ",\"time\":\"", kind[] = "\"kind\":\"";
+	const char *at = line + sizeof(number) - 1, *end = line + n;
+	char name[48];
+
+	if (n < sizeof(number) || memcmp(line, number, sizeof(number) - 1) != 0)
+		return false;
+	for (g->n = 0; at < end && *at >= '0' && *at <= '9' && g->n < NUMBER_MOST; at++)
+		g->n = 10 * g->n + (uint64_t)(*at - '0');
+	if ((size_t)(end - at) < sizeof(time) + TIME_LETTERS ||
+	    memcmp(at, time, sizeof(time) - 1) != 0)
+		return false;
+	g->time = at + sizeof(time) - 1;
+	g->is_wanted = kinds == NULL;
+	if (g->is_wanted)
+		return true;
+	at = memmem(g->time, (size_t)(end - g->time), kind, sizeof(kind) - 1);
+	if (at == NULL)
+		return false;
+	at += sizeof(kind) - 1;
+	for (n = 0; n < sizeof(name) - 1 && at < end && *at != '"'; n++)
+		name[n] = *at++;
+	name[n] = '\0';
+	g->is_wanted = events_have_kind(kinds, name);
+	return true;
+}
+
+/* How far back a search has come. */
+struct search {
+	struct event_search *s;
+	char since[EVENTS_TIME]; /* as lines have it; "": any time */
+	size_t n_found;
+	uint64_t before; /* numbers up to this one are not asked for */
+};
+
+/* Where what is asked for begins in l, at *at.  True: nothing before that is asked for. */
+static bool
+go_back(struct search *f, const struct lines *l, size_t *at)
+{
+	const struct events_query *q = f->s->q;
+	size_t begin = l->n, end;
+	struct glance g;
+
+	*at = l->n;
+	while ((end = begin) > 0) {
+		const char *newline = memrchr(l->bytes, '\n', end - 1);
+
+		begin = newline != NULL ? (size_t)(newline - l->bytes) + 1 : 0;
+		if (!glance_at(l->bytes + begin, end - begin, q->kinds, &g) || g.n >= f->s->below)
+			continue;
+		if ((q->has_after && g.n <= q->after) ||
+		    strncmp(g.time, f->since, strlen(f->since)) < 0) {
+			f->before = g.n;
+			return true;
+		}
+		*at = begin;
+		f->n_found += g.is_wanted;
+		if (f->s->most > 0 && f->n_found == f->s->most) {
+			f->before = g.n - 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* From `at` on.  False: no more is wanted. */
+static bool
+give_lines(struct search *f, const struct lines *l, size_t at, uint64_t *last)
+{
+	bool goes_on = true;
+
+	while (goes_on && at < l->n) {
+		const char *end = memchr(l->bytes + at, '\n', l->n - at);
+		size_t n = end != NULL ? (size_t)(end - l->bytes) - at : l->n - at;
+		json_t *event = NULL;
+		struct glance g;
+
+		if (glance_at(l->bytes + at, n, f->s->q->kinds, &g) && g.n > *last &&
+		    g.n < f->s->below) {
+			if (g.is_wanted)
+				event = json_loadb(l->bytes + at, n, JSON_REJECT_DUPLICATES, NULL);
+			if (g.is_wanted && why_no_event(event, *last) != NULL) {
+				json_decref(event);
+			} else {
+				*last = g.n;
+				goes_on = f->s->give(f->s->arg, g.n, event);
+			}
+		}
+		at += n + 1;
+	}
+	return goes_on;
+}
+
+int
+event_file_find(const char *path, struct event_search *s, struct fm_error *err)
+{
+	struct search f = { .s = s };
+	struct lines new, old = { 0 };
+	char before[PATH_MAX + 2];
+	size_t at_new, at_old = 0;
+	uint64_t last = 0;
+	int rc = read_lines(path, &new, err);
+
+	if (rc != 0)
+		return rc;
+	snprintf(before, sizeof(before), "%s.1", path);
+	if (s->q->since_ms > 0)
+		events_say_time(s->q->since_ms, f.since);
+	if (!go_back(&f, &new, &at_new) && (rc = read_lines(before, &old, err)) == 0)
+		go_back(&f, &old, &at_old);
+	s->before = f.before;
+	if (rc == 0 && give_lines(&f, &old, at_old, &last))
+		give_lines(&f, &new, at_new, &last);
+	free(old.bytes);
+	free(new.bytes);
+	return rc;
+}
+
 /* ---------------------------------------------------------------- writing */
 
 void

@@ -189,8 +189,10 @@ read_count(const json_t *args, const char *key, size_t *n, struct fm_error *err)
 	const json_t *given = json_object_get(args, key);
 
 	*n = (size_t)json_integer_value(given);
-	if (given != NULL && json_integer_value(given) < 1)
-		return fm_fail(err, FM_E_CONFIG, "%s= is how many events, 1 or more", key);
+	if (given != NULL &&
+	    (json_integer_value(given) < 1 || json_integer_value(given) > EVENTS_MOST))
+		return fm_fail(
+		    err, FM_E_CONFIG, "%s= is how many events, 1 to %d", key, EVENTS_MOST);
 	return 0;
 }
 

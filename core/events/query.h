@@ -12,6 +12,7 @@
 #include "lib/error.h"
 
 #define EVENTS_SHOWN 100 /* where neither last nor max is given */
+#define EVENTS_MOST 1000 /* of an answer */
 
 struct events_query {
 	bool has_after;
@@ -19,7 +20,8 @@ struct events_query {
 	int64_t since_ms;  /* those of that time (UTC) or later; INT64_MIN: any */
 	const char *kinds; /* names with a comma between, borrowed of args; NULL: any */
 	size_t last,
-	    first; /* so many of them at most: the newest, or the oldest; one of them is 0 */
+	    first; /* so many of them at most, up to EVENTS_MOST: the newest, or the oldest; one
+		    * of them is 0 */
 };
 
 /* The keys of a command: after, since, kind, last, max.  since is a time (2026-11-29T18:00:00Z;

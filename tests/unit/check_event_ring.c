@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/events/events.h"
+#include "lib/rng.h"
 #include "tests/folder.h"
 #include "tests/run.h"
 
@@ -354,6 +355,157 @@ START_TEST(files_are_bounded)
 }
 END_TEST
 
+/* ------------------------------------------------------- older than the ring */
+
+#define N_TOLD 3000
+
+/* N_TOLD events, a minute between two of them, of which the ring has the last EVENTS_MAX; kinds by
+ * turns: moved, slow, slow.  max_bytes: of the file. */
+static struct events *
+tell_many(uint64_t max_bytes)
+{
+	FILE *f = fopen(path, "w");
+	struct events *e;
+
+	ck_assert_ptr_nonnull(f);
+	for (int i = 1; i <= N_TOLD; i++) {
+		char time[EVENTS_TIME];
+
+		events_say_time(INT64_C(1700000000000) + i * INT64_C(60000), time);
+		fprintf(f,
+		    "{\"n\":%d,\"time\":\"%s\",\"level\":\"warn\",\"subsystem\":\"x\",\"kind\":\"%"
+		    "s\","
+		    "\"text\":\"\\\"kind\\\":\\\"moved\\\" %d\"}\n",
+		    i, time, i % 3 == 1 ? "moved" : "slow", i);
+		if (i == N_TOLD / 2) {
+			fclose(f);
+			ck_assert_int_eq(rename(path, before), 0);
+			f = fopen(path, "w");
+			ck_assert_ptr_nonnull(f);
+		}
+	}
+	fclose(f);
+	e = begin_kept(max_bytes);
+	return e;
+}
+
+static bool
+is_meant(const struct events_query *q, json_int_t n)
+{
+	const char *kind = n % 3 == 1 ? "moved" : "slow";
+
+	return (!q->has_after || (uint64_t)n > q->after) &&
+	    INT64_C(1700000000000) + n * INT64_C(60000) >= q->since_ms &&
+	    (q->kinds == NULL || events_have_kind(q->kinds, kind));
+}
+
+/* Each event that is asked for, and nothing else, against counting. */
+static void
+check_answer(struct events *e, const char *args)
+{
+	json_t *o = json_loads(args, 0, NULL), *all;
+	struct events_query q;
+	struct fm_error err = { 0 };
+	json_int_t want[N_TOLD];
+	size_t n = 0, from = 0;
+
+	ck_assert(events_read_query(o, INT64_C(1800000000000), &q, &err) == 0);
+	for (json_int_t i = 1; i <= N_TOLD; i++)
+		if (is_meant(&q, i))
+			want[n++] = i;
+	if (q.last > 0 && n > q.last)
+		from = n - q.last;
+	if (q.first > 0 && n > q.first)
+		n = q.first;
+	all = ask(e, args);
+	ck_assert_msg(json_array_size(all) == n - from, "%s: %zu, not %zu", args,
+	    json_array_size(all), n - from);
+	for (size_t i = from; i < n; i++)
+		ck_assert_msg(number_of(all, i - from, "n") == want[i],
+		    "%s: %zu-th is %" JSON_INTEGER_FORMAT ", not %" JSON_INTEGER_FORMAT, args,
+		    i - from, number_of(all, i - from, "n"), want[i]);
+	json_decref(all);
+	json_decref(o);
+}
+
+START_TEST(older_ones_are_in_the_file)
+{
+	static const char *const kinds[] = { "", ", \"kind\": \"moved\"",
+		", \"kind\": \"slow,renamed\"", ", \"kind\": \"renamed\"" };
+	struct events *e = tell_many(EVENTS_FILE_BYTES);
+	struct fm_rng rng;
+	char args[160];
+
+	fm_rng_seed(&rng, 25);
+	for (int i = 0; i < 300; i++) {
+		int n = snprintf(args, sizeof(args), "{\"%s\": %u%s", i % 2 ? "last" : "max",
+		    1 + (unsigned)fm_rng_below(&rng, EVENTS_MOST), kinds[i / 2 % 4]);
+		char time[EVENTS_TIME];
+
+		if (i % 5 == 1)
+			n += snprintf(args + n, sizeof(args) - (size_t)n, ", \"after\": %u",
+			    (unsigned)fm_rng_below(&rng, N_TOLD));
+		events_say_time(
+		    INT64_C(1700000030000) + (int64_t)fm_rng_below(&rng, N_TOLD) * INT64_C(60000),
+		    time);
+		if (i % 5 > 2)
+			n += snprintf(
+			    args + n, sizeof(args) - (size_t)n, ", \"since\": \"%s\"", time);
+		snprintf(args + n, sizeof(args) - (size_t)n, "}");
+		check_answer(e, args);
+	}
+	events_free(e);
+}
+END_TEST
+
+START_TEST(what_the_file_has_no_more_is_a_gap)
+{
+	struct events *e = tell_many(EVENTS_FILE_BYTES);
+	json_t *all;
+
+	ck_assert_int_eq(remove(before), 0); /* 1 to 1500 */
+	all = ask(e, "{\"since\": \"2001-01-01\", \"max\": 2}");
+	ck_assert_uint_eq(json_array_size(all), 3);
+	ck_assert_int_eq(number_of(all, 0, "gap"), 1500);
+	ck_assert_int_eq(number_of(all, 1, "n"), 1501);
+	json_decref(all);
+	all = ask(e, "{\"after\": 100, \"max\": 1, \"kind\": \"moved\"}");
+	ck_assert_int_eq(number_of(all, 0, "gap"), 1400);
+	ck_assert_int_eq(number_of(all, 1, "n"), 1501 + 1501 % 3 - 1);
+	json_decref(all);
+	all = ask(e, "{\"last\": 1000, \"kind\": \"slow\"}"); /* whatever was before */
+	ck_assert_uint_eq(json_array_size(all), 1000);
+	json_decref(all);
+	events_free(e);
+}
+END_TEST
+
+/* Lines that are none, and a folder in its place. */
+START_TEST(older_ones_are_bad_input)
+{
+	struct events *e = tell_many(EVENTS_FILE_BYTES);
+	json_t *all;
+
+	folder_write(dir, "events.jsonl.1",
+	    "{\"n\":\n{\"n\":99999999999999999999999,\"time\":\"\n{\"n\":5,\"time\":\"2023-11-"
+	    "14T22:18:20.000Z\"\n"
+	    "\n{\"n\":7,\"time\":\"2023-11-14T22:20:20.000Z\",\"level\":\"warn\",\"subsystem\":"
+	    "\"x\",\"kind\":\"slow\","
+	    "\"text\":\"whole\"}\n{\"n\":8,\"time\":\"2023-11-14T22:21:20.000Z\",\"kind\":"
+	    "\"slow\"");
+	all = ask(e, "{\"since\": \"2023-11-14\", \"max\": 1}");
+	ck_assert_str_eq(text_of(all, 1), "whole");
+	ck_assert_int_eq(number_of(all, 0, "gap"), 6);
+	json_decref(all);
+	ck_assert(remove(path) == 0 && mkdir(path, 0700) == 0);
+	all = ask(e, "{\"since\": \"2023-11-14\", \"max\": 1}");
+	ck_assert_int_eq(number_of(all, 0, "gap"), N_TOLD - EVENTS_MAX);
+	json_decref(all);
+	ck_assert_int_eq(rmdir(path), 0);
+	events_free(e);
+}
+END_TEST
+
 #define LINE(n) \
 	"{\"n\":" n ",\"time\":\"2026-11-29T18:00:00.000Z\",\"level\":\"warn\",\"subsystem\":" \
 	"\"sweep\",\"kind\":\"slow\",\"text\":\"it is slow\"}"
@@ -599,6 +751,9 @@ main(void)
 	tcase_add_checked_fixture(file, set_up, tear_down);
 	tcase_add_test(file, numbers_go_on_over_a_restart);
 	tcase_add_test(file, files_are_bounded);
+	tcase_add_test(file, older_ones_are_in_the_file);
+	tcase_add_test(file, what_the_file_has_no_more_is_a_gap);
+	tcase_add_test(file, older_ones_are_bad_input);
 	tcase_add_test(file, a_torn_line);
 	tcase_add_loop_test(file, wrong_lines, 0, sizeof(wrong) / sizeof(*wrong));
 	tcase_add_test(file, a_full_disk);
