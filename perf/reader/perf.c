@@ -435,10 +435,11 @@ sweep(struct perf *p, int64_t began_ms)
 		close_device(p);
 }
 
-/* One interval; 0 where a sweep was made. */
+/* One interval; 0 where a sweep was made.  The first begins when there is something to be read. */
 static int
-pass_interval(struct perf *p, int64_t began_ms, struct fm_error *err)
+pass_interval(struct perf *p, int64_t *began_ms, struct fm_error *err)
 {
+	bool is_first = p->fabric == NULL;
 	int rc = follow_fabric(p, err);
 
 	if (rc == 0)
@@ -449,7 +450,9 @@ pass_interval(struct perf *p, int64_t began_ms, struct fm_error *err)
 		say_wrong(p, err->msg); /* and on with what was told last */
 	if (p->agent == NULL && (rc = open_device(p, err)) != 0)
 		return rc;
-	sweep(p, began_ms);
+	if (is_first)
+		*began_ms = now_ms();
+	sweep(p, *began_ms);
 	return 0;
 }
 
@@ -460,7 +463,7 @@ run(struct perf *p)
 
 	while (!is_ending) {
 		struct fm_error err = { 0 };
-		int rc = pass_interval(p, began_ms, &err);
+		int rc = pass_interval(p, &began_ms, &err);
 
 		if (rc != 0)
 			say_wrong(p, err.msg);

@@ -39,6 +39,16 @@ says "top takes load, wait or errors"
 on_fmsim host-1-1 "$build/fmd-perf" --state-dir="$dir/state" --once 2>"$dir/said.out" || fail "--once: $(cat "$dir/said.out")"
 exits 0 counters host-2-1
 says "^host-2-1 port 1 to leaf-2 port 1$" "^SymbolErrorCounter  *0$" "^PortXmitData  *0$"
+# fmd stands still for longer than the interval when it is asked for the fabric: what is to be read has all of it yet
+reads_all_at_once() {
+	kill -STOP "$fmd"
+	on_fmsim host-1-1 "$build/fmd-perf" --state-dir="$dir/state" --once --interval=1 2>"$dir/said.out" &
+	local reader=$!
+	sleep 1.5
+	kill -CONT "$fmd"
+	wait "$reader"
+}
+until_true reads_all_at_once
 tell pma leaf-1 redirect host-1-4
 tell pma spine-1 errors64
 tell pma spine-2 narrow
