@@ -12,6 +12,7 @@
 #include "tools/fmctl.h"
 
 #define ANSWER_S 30
+#define CROSSING_PORTS 20 /* of which fmctl top asks whose routes cross them */
 
 static unsigned
 patience_s(const struct ask *a)
@@ -191,19 +192,72 @@ name_book(const struct ask *a, char *path, size_t size)
 		    slash != NULL ? (int)(slash - a->socket + 1) : 0, a->socket);
 }
 
+/* The ports of switches among the first rows, as "crossing" wants them; *n: how many rows. */
+static json_t *
+name_ports(const json_t *rows, size_t *n)
+{
+	char text[CROSSING_PORTS * 32] = "";
+	size_t at = 0;
+
+	for (*n = 0; *n < json_array_size(rows) && *n < CROSSING_PORTS; ++*n) {
+		const json_t *row = json_array_get(rows, *n);
+
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%.18s:%d",
+		    at > 0 ? "," : "", fmctl_string(row, "guid"), (int)fmctl_number(row, "port"));
+	}
+	return json_string(text);
+}
+
+/* Whose routes cross those ports, of an fmd that is there; as "crossed" of each row. */
+static void
+add_crossing(const struct ask *a, json_t *rows)
+{
+	const struct timespec pause = { .tv_nsec = 20 * 1000000 };
+	json_t *answer = NULL, *ports = NULL, *args;
+	struct fm_error err;
+	size_t n;
+
+	args = json_pack("{s:o}", "ports", name_ports(rows, &n));
+	for (unsigned ms = 0; n > 0 && ports == NULL && ms < 1000 * patience_s(a); ms += 20) {
+		if (ms > 0)
+			nanosleep(&pause, NULL);
+		json_decref(answer);
+		answer = NULL;
+		if (fmctl_ask(a, "crossing", args, &answer, &err) != 0)
+			break;
+		ports = json_object_get(answer, "ports");
+	}
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		json_object_set(json_array_get(rows, i), "crossed",
+		    i < json_array_size(ports) ? json_array_get(ports, i) : json_null());
+	json_decref(answer);
+	json_decref(args);
+}
+
+static int
+call_top(const struct ask *a, const char *path, json_t **result, struct fm_error *err)
+{
+	const json_t *by = json_object_get(a->args, "by");
+	int rc = answer_top(path,
+	    by == NULL		     ? "load"
+		: json_is_string(by) ? json_string_value(by)
+				     : "",
+	    a->all, result, err);
+
+	if (rc == 0)
+		add_crossing(a, json_object_get(*result, "ports"));
+	return rc;
+}
+
 static int
 call_book(const struct ask *a, json_t **result, struct fm_error *err)
 {
-	const json_t *node = json_object_get(a->args, "node"), *by = json_object_get(a->args, "by");
+	const json_t *node = json_object_get(a->args, "node");
 	char path[4096];
 
 	name_book(a, path, sizeof(path));
 	if (strcmp(a->command, "top") == 0)
-		return answer_top(path,
-		    by == NULL		     ? "load"
-			: json_is_string(by) ? json_string_value(by)
-					     : "",
-		    a->all, result, err);
+		return call_top(a, path, result, err);
 	if (!json_is_string(node))
 		return fm_fail(err, FM_E_CONFIG, "counters of which node: counters NODE[:PORT]");
 	return answer_counters(path, json_string_value(node), result, err);

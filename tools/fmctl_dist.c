@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/fmctl_dist.c - fmctl dist verify: the file of a host's paths against what the SA says.
+ * tools/fmctl_dist.c - fmctl dist verify: the file of a host's paths against what the SA says; exit
+ * codes of dist.
  *
  * Each path that the file tells (host/paths), from each LID that it is a source of, is compared
  * with the PathRecord that the SA would answer with, which the daemon tells a page at a time.
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "core/conf/cli.h"
 #include "core/text/json_text.h"
 #include "host/paths/paths.h"
 #include "tools/fmctl.h"
@@ -463,4 +465,46 @@ fmctl_show_dist_verify(const json_t *result, FILE *out)
 	fmctl_table(list, columns, sizeof(columns) / sizeof(columns[0]), false, out);
 	if (json_array_size(list) == MOST_LISTED)
 		fprintf(out, "%d at most are listed\n", MOST_LISTED);
+}
+
+/* ---------------------------------------------------------------- judging */
+
+static int
+judge_place(const json_t *place)
+{
+	const json_t *follower;
+	size_t i;
+
+	if (strcmp(fmctl_string(place, "state"), "failing") == 0)
+		return FMD_EXIT_TROUBLE;
+	json_array_foreach(json_object_get(place, "followers"), i,
+	    follower) if (strcmp(fmctl_string(follower, "state"), "gone") ==
+	    0) return FMD_EXIT_TROUBLE;
+	return *fmctl_string(place, "followers_unknown") != '\0' ? FMD_EXIT_SYSTEM : FMD_EXIT_OK;
+}
+
+int
+fmctl_judge_dist(const json_t *result)
+{
+	int code = FMD_EXIT_OK;
+	const json_t *place;
+	size_t i;
+
+	if (fmctl_number(result, "unknown") > 0)
+		return FMD_EXIT_SYSTEM;
+	if (fmctl_number(result, "behind") > 0 || fmctl_number(result, "link_down") > 0 ||
+	    fmctl_number(result, "gone") > 0)
+		return FMD_EXIT_TROUBLE;
+	if (json_object_get(result, "differences") != NULL)
+		return fmctl_number(result, "different") > 0 ? FMD_EXIT_NOT_ROUTED
+		    : fmctl_number(result, "sources") == 0   ? FMD_EXIT_SYSTEM
+							     : FMD_EXIT_OK;
+	json_array_foreach(json_object_get(result, "places"), i, place)
+	{
+		int of_place = judge_place(place);
+
+		if (code != FMD_EXIT_TROUBLE && of_place != FMD_EXIT_OK)
+			code = of_place;
+	}
+	return code;
 }

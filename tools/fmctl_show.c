@@ -970,46 +970,6 @@ fmctl_show_dist(const struct ask *a, const json_t *result, FILE *out)
 		fprintf(out, "subnet      %s\n", not_well);
 }
 
-static int
-judge_place(const json_t *place)
-{
-	const json_t *follower;
-	size_t i;
-
-	if (strcmp(fmctl_string(place, "state"), "failing") == 0)
-		return FMD_EXIT_TROUBLE;
-	json_array_foreach(json_object_get(place, "followers"), i,
-	    follower) if (strcmp(fmctl_string(follower, "state"), "gone") ==
-	    0) return FMD_EXIT_TROUBLE;
-	return *fmctl_string(place, "followers_unknown") != '\0' ? FMD_EXIT_SYSTEM : FMD_EXIT_OK;
-}
-
-int
-fmctl_judge_dist(const json_t *result)
-{
-	int code = FMD_EXIT_OK;
-	const json_t *place;
-	size_t i;
-
-	if (fmctl_number(result, "unknown") > 0)
-		return FMD_EXIT_SYSTEM;
-	if (fmctl_number(result, "behind") > 0 || fmctl_number(result, "link_down") > 0 ||
-	    fmctl_number(result, "gone") > 0)
-		return FMD_EXIT_TROUBLE;
-	if (json_object_get(result, "differences") != NULL)
-		return fmctl_number(result, "different") > 0 ? FMD_EXIT_NOT_ROUTED
-		    : fmctl_number(result, "sources") == 0   ? FMD_EXIT_SYSTEM
-							     : FMD_EXIT_OK;
-	json_array_foreach(json_object_get(result, "places"), i, place)
-	{
-		int of_place = judge_place(place);
-
-		if (code != FMD_EXIT_TROUBLE && of_place != FMD_EXIT_OK)
-			code = of_place;
-	}
-	return code;
-}
-
 void
 fmctl_show_commands(const struct ask *a, const json_t *result, FILE *out)
 {
@@ -1109,12 +1069,51 @@ say_notes(const json_t *row, char *buf, size_t size)
 		add_note("at its end", buf, size);
 }
 
+/* "leaf-1 24, leaf-2 24, 34 more" */
+static size_t
+say_most(const json_t *crossed, const char *key, const char *count, char *buf, size_t size)
+{
+	enum { SHOWN = 2 };
+	const json_t *list = json_object_get(crossed, key);
+	json_int_t n = fmctl_number(crossed, count);
+	size_t at = 0;
+
+	for (size_t i = 0; i < SHOWN && i < json_array_size(list) && at < size; i++) {
+		const json_t *one = json_array_get(list, i);
+
+		at += (size_t)snprintf(buf + at, size - at, "%s%.40s %" I, i > 0 ? ", " : "",
+		    json_is_string(json_array_get(one, 0))
+			? json_string_value(json_array_get(one, 0))
+			: "?",
+		    json_integer_value(json_array_get(one, 1)));
+	}
+	if (n > SHOWN && at < size)
+		at += (size_t)snprintf(buf + at, size - at, ", %" I " more", n - SHOWN);
+	return at < size ? at : size - 1;
+}
+
+static void
+say_crossed(const json_t *row, char *buf, size_t size)
+{
+	const json_t *crossed = json_object_get(row, "crossed");
+	size_t at;
+
+	*buf = '\0';
+	if (!json_is_object(crossed) || fmctl_number(crossed, "routes") == 0)
+		return;
+	at = say_most(crossed, "from", "n_from", buf, size);
+	at += (size_t)snprintf(buf + at, size - at, " > ");
+	if (at < size)
+		say_most(crossed, "to", "n_to", buf + at, size - at);
+}
+
 static const struct column port_columns[] = { { "FROM", "node", NULL, false },
 	{ "PORT", "port", NULL, true }, { "TO", "to", NULL, false },
 	{ "PORT", "to_port", NULL, true }, { "GBIT/S OUT", NULL, say_out, true },
 	{ "%", NULL, say_percent, true }, { "IN", NULL, say_in, true },
 	{ "PLANNED", NULL, say_planned, true }, { "WAIT/S", "wait_ticks_per_s", NULL, true },
-	{ "ERRORS/H", "errors_per_h", NULL, true }, { "", NULL, say_notes, false } };
+	{ "ERRORS/H", "errors_per_h", NULL, true }, { "ROUTES", NULL, say_crossed, false },
+	{ "", NULL, say_notes, false } };
 
 static void
 show_head(const json_t *result, FILE *out)

@@ -19,6 +19,7 @@
 #include "core/dist/dist_json.h"
 #include "core/health/health.h"
 #include "core/health/quarantine.h"
+#include "core/picture/crossed.h"
 #include "core/plan/plan_cut.h"
 #include "core/server/server.h"
 #include "core/standby/copying.h"
@@ -449,6 +450,15 @@ static int
 write_fabric(void *arg, const json_t *args, struct ctl_text *text, struct fm_error *err)
 {
 	return daemon_fabric(arg, args, text, err);
+}
+
+static int
+run_crossing(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	struct daemon *d = arg;
+
+	return crossed_ask(d->crossed, sweeper_inventory(d->sweeper), sweeper_plan(d->sweeper),
+	    json_object_get(args, "ports"), result, err);
 }
 
 static int
@@ -909,6 +919,10 @@ static const struct ctl_command commands[] = {
 	{ "paths",
 	    "what the SA says of paths from a lid to all; without it: the ports; from: a page on",
 	    run_paths, "lid from", true },
+	{ "crossing",
+	    "whose routes cross ports of switches: ports=GUID:PORT,...; asked again till it is "
+	    "done",
+	    run_crossing, "ports", true },
 	{ "verify", "the verdict on the routes; readback: on what switches hold", run_verify,
 	    "readback", true, .asks = "readback" },
 	{ "trouble", "what is wrong in the fabric, where, since when", run_trouble, "", true },

@@ -23,6 +23,7 @@
 #include "core/daemon/readback.h"
 #include "core/daemon/service.h"
 #include "core/health/findings.h"
+#include "core/picture/crossed.h"
 #include "core/picture/loads.h"
 #include "core/route/route.h"
 #include "core/server/server.h"
@@ -486,7 +487,8 @@ start_sweeper(struct daemon *d, struct fm_error *err)
 	if (plan_worker_new(&d->router, wake_loop, d, &d->worker, err) != 0)
 		return (int)err->kind;
 	d->loads = loads_new(d->worker, d->router.workers);
-	if (d->loads == NULL)
+	d->crossed = crossed_new(d->worker);
+	if (d->loads == NULL || d->crossed == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for loads");
 	parts.worker = d->worker;
 	daemon_settings(d, &set);
@@ -547,6 +549,7 @@ close_port(struct daemon *d)
 	daemon_forget_foretold(d);
 	daemon_forget_reload(d);
 	loads_free(d->loads);
+	crossed_free(d->crossed);
 	picture_drop(&d->picture);
 	sa_server_stop(d->sa);
 	copying_close(d->copying);
@@ -568,6 +571,7 @@ close_port(struct daemon *d)
 	d->router_ready = false;
 	d->worker = NULL;
 	d->loads = NULL;
+	d->crossed = NULL;
 	d->sa = NULL;
 	d->copying = NULL;
 	d->watch = NULL;

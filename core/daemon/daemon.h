@@ -64,8 +64,9 @@ struct daemon {
 	struct events *events;
 	struct loads *loads; /* of the cables, for who asks for the whole fabric */
 	struct picture_kept picture;
-	struct lasting lasting; /* of what was told since then */
-	struct seen *seen;	/* the fabric as it was told last; NULL: not since we are master */
+	struct crossed *crossed; /* whose routes cross a port */
+	struct lasting lasting;	 /* of what was told since then */
+	struct seen *seen;	 /* the fabric as it was told last; NULL: not since we are master */
 	struct findings *findings; /* of fmd-perf, how cables are (core/health) */
 	json_t *summary;	   /* of the last sweep that brought the subnet up, or NULL */
 	struct {

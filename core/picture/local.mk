@@ -3,6 +3,8 @@
 CORE_SOURCES += \
 	core/picture/cable.c \
 	core/picture/cable.h \
+	core/picture/crossed.c \
+	core/picture/crossed.h \
 	core/picture/kept.c \
 	core/picture/kept.h \
 	core/picture/loads.c \

@@ -65,6 +65,25 @@ def of_one_moment():
     sys.exit("it is never the same, or loads are never found: %s" % str(fabric)[:200])
 
 
+def crossed(f):
+    """Whose routes cross the first ports of switches: as many as are planned, and nobody's where no switch is behind."""
+    rows = [c for c in f["cables"] if f["types"][c[0]] == 2 and c[2] >= 0][:32]
+    for _ in range(300):
+        answer, _ = ask("crossing", ports=",".join("%s:%d" % (f["guids"][c[0]], c[1]) for c in rows))
+        if answer["state"] == "done":
+            break
+        time.sleep(0.1)
+    else:
+        sys.exit("it counts for ever who crosses a port")
+    for c, port in zip(rows, answer["ports"]):
+        if port is None and c[6] != 0 or port is not None and f["types"][c[2]] != 2:
+            sys.exit("port %d of %s: %s, and %d routes are planned" % (c[1], f["names"][c[0]], port, c[6]))
+        if port is None:
+            continue
+        if port["routes"] != c[6] or (port["n_from"] <= 8 and sum(n for _, n in port["from"]) != c[6]) or (port["n_to"] <= 8 and sum(n for _, n in port["to"]) != c[6]):
+            sys.exit("port %d of %s is crossed by %s, and %d routes are planned" % (c[1], f["names"][c[0]], port, c[6]))
+
+
 def main():
     fabric, size, nodes, links = of_one_moment()
     columns = [fabric[key] for key in ("types", "names", "guids", "lids", "ports", "levels", "group")]
@@ -76,6 +95,7 @@ def main():
     differ("cables", [cable_of(fabric, c) for c in fabric["cables"]], [link_of(here, l) for l in links])
     if ask("progress", generation=True)[0]["generation"] != fabric["generation"]:
         sys.exit("progress tells another generation")
+    crossed(fabric)
     if max(fabric["group"]) >= len(fabric["groups"]):
         sys.exit("a group that is not there")
     sides = [fabric["types"][i] == 2 and fabric["levels"][i] for i in range(len(here))]

@@ -111,7 +111,10 @@ exits 0 counters leaf-2
 says "^FROM  *PORT  *TO  *PORT  *GBIT/S OUT" "^leaf-2  *2  *host-2-2  *1 "
 exits 0 top
 [ "$(wc -l <"$dir/answer")" = 21 ] || fail "not 20 lines: $(cat "$dir/answer")"
+exits 0 top --all
+says "^leaf-1  *5  *spine-1 .* leaf-1 8 > leaf-2 8" "^FROM .*ROUTES"
 exits 0 top errors --all --json
+says '"n_from": 1' '"crossed": null'
 says '"by": "errors"' '"planned_routes": [1-9]' '"PortXmitData": '
 [ "$(grep -c '"counters": {' "$dir/answer")" = 24 ] || fail "not 24 ports"
 shows_load() { # of each cable on the way

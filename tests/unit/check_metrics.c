@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lab/judge/metrics.h"
+#include "core/graph/crossing.h"
 #include "core/graph/tables.h"
 #include "core/graph/switch_order.h"
 #include "lib/rng.h"
@@ -153,6 +154,34 @@ match_all(struct brute *b, uint32_t *partner, double *sum, uint32_t *n)
 	++*n;
 }
 
+/* Who crosses each link, against every pair. */
+static void
+compare_crossing(struct brute *b, const struct snapshot *snap)
+{
+	uint32_t from[256], to[256], want_from[256], want_to[256];
+	struct fm_error err;
+
+	for (fm_link l = 0; l < snap->fab.n_links; l++) {
+		memset(want_from, 0, sizeof(want_from));
+		memset(want_to, 0, sizeof(want_to));
+		for (uint32_t i = 0; i < b->n_hosts; i++)
+			for (uint32_t k = 0; k < b->n_hosts; k++) {
+				fm_link path[64];
+				uint32_t n = i != k ? walk(b, b->host[i], b->host[k], path) : 0;
+
+				while (n > 0 && path[n - 1] != l)
+					n--;
+				want_from[snap->fab.end_sw[b->host[i]]] += n > 0;
+				want_to[snap->fab.end_sw[b->host[k]]] += n > 0;
+			}
+		ck_assert(link_crossing(snap, b->t, l, from, to, &err) == 0);
+		for (fm_sw sw = 0; sw < snap->fab.n_switches; sw++) {
+			ck_assert_uint_eq(from[sw], want_from[sw]);
+			ck_assert_uint_eq(to[sw], want_to[sw]);
+		}
+	}
+}
+
 static void
 compare(const struct snapshot *snap, const struct fm_tables *t, uint64_t seed)
 {
@@ -174,6 +203,7 @@ compare(const struct snapshot *snap, const struct fm_tables *t, uint64_t seed)
 		min = b.load[l] < min ? b.load[l] : min;
 		sum += b.load[l];
 	}
+	compare_crossing(&b, snap);
 	ck_assert_uint_eq(m.load_max, fullest(&b));
 	ck_assert_uint_eq(m.load_min, b.fab->n_links ? min : 0);
 	ck_assert(fabs(m.load_avg * b.fab->n_links - (double)sum) < 1e-6 * (double)(sum + 1));
