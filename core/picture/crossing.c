@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "core/graph/crossing.h"
+#include "core/picture/crossing.h"
 
 #include <stdlib.h>
 
