@@ -10,6 +10,8 @@ libfmperf_la_SOURCES = \
 	perf/book/book_write.c \
 	perf/book/counters.c \
 	perf/book/counters.h \
+	perf/book/history.c \
+	perf/book/history.h \
 	perf/health/evidence.c \
 	perf/health/evidence.h \
 	perf/health/judge.c \

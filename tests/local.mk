@@ -286,6 +286,7 @@ UNIT_TESTS = \
 	tests/unit/check_gsi \
 	tests/unit/check_groups \
 	tests/unit/check_ha \
+	tests/unit/check_history \
 	tests/unit/check_host \
 	tests/unit/check_reconfig \
 	tests/unit/check_lib \
@@ -355,6 +356,7 @@ libfmtests_la_SOURCES = \
 tests_unit_check_asker_LDADD = libfmperf.la $(LDADD)
 tests_unit_check_findings_LDADD = libfmperf.la $(LDADD)
 tests_unit_check_health_LDADD = libfmperf.la $(LDADD)
+tests_unit_check_history_LDADD = libfmperf.la $(LDADD)
 tests_unit_check_meaning_LDADD = libfmperf.la $(LDADD)
 if HAVE_EVHTTP
 UNIT_TESTS += tests/unit/check_web

@@ -61,12 +61,13 @@ const struct verb fmctl_verbs[] = {
 	    "  --all                up to 1000 of those that are not ok; without it 20\n"
 	    "SUSPECT is the port that sends what the other end receives badly, or the cable.\n",
 	    { NULL }, false, "all", NULL, fmctl_show_health, NULL },
-	{ "counters", "NODE[:PORT] [--file=PATH]", "what fmd-perf has counted at ports",
+	{ "counters", "NODE[:PORT] [--history] [--file=PATH]", "what fmd-perf has counted at ports",
 	    "  NODE                 a name as in nodes: the ports of those of that name\n"
 	    "  NODE:PORT            that port, all its counters\n"
+	    "  --history            how full its cable was at each of the last 360 readings\n"
 	    "  --file=PATH          the file that fmd-perf keeps (counters, beside the socket)\n"
 	    "Exit code 5 where one was not read, or the file is old, 1 where there is none.\n",
-	    { "node" }, false, NULL, NULL, fmctl_show_counters, fmctl_judge_counters },
+	    { "node" }, false, "history", NULL, fmctl_show_counters, fmctl_judge_counters },
 	{ "top", "[load|wait|errors] [--all] [--file=PATH]",
 	    "the fullest ports, as fmd-perf reads them",
 	    "  load, wait, errors   the fullest (default), those that wait most, that err most\n"
@@ -317,7 +318,8 @@ static const struct option long_options[] = {
 	{ "kind", required_argument, NULL, OPT_KIND },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
-#define FIRST_FLAG 11 /* of single commands; all, wait and follow are ours, others the daemon's */
+#define FIRST_FLAG \
+	11 /* of single commands; all, wait, follow and history are ours, others the daemon's */
 	{ "all", no_argument, NULL, OPT_FLAGS },
 	{ "trouble", no_argument, NULL, OPT_FLAGS + 1 },
 	{ "degraded", no_argument, NULL, OPT_FLAGS + 2 },
@@ -329,6 +331,7 @@ static const struct option long_options[] = {
 	{ "insecure", no_argument, NULL, OPT_FLAGS + 8 },
 	{ "tables", no_argument, NULL, OPT_FLAGS + 9 },
 	{ "follow", no_argument, NULL, OPT_FLAGS + 10 },
+	{ "history", no_argument, NULL, OPT_FLAGS + 11 },
 	{ "guid", no_argument, NULL, 'G' },
 	{ "lid", no_argument, NULL, 'L' },
 	{ 0 },
@@ -443,7 +446,8 @@ give_flag(struct ask *a, const char *flag, struct fm_error *err)
 	const struct {
 		const char *flag;
 		bool *is_given;
-	} ours[] = { { "all", &a->all }, { "wait", &a->wait }, { "follow", &a->follow } };
+	} ours[] = { { "all", &a->all }, { "wait", &a->wait }, { "follow", &a->follow },
+		{ "history", &a->history } };
 	const char *taken = a->verb != NULL && a->verb->flags != NULL ? a->verb->flags : "";
 	char key[32];
 

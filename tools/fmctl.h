@@ -30,7 +30,7 @@ struct ask {
 	unsigned timeout_s;	 /* 0: not said */
 	unsigned last;		 /* of events: so many; 0: not said */
 	bool filters;		 /* of events: since or kind is said */
-	bool json, all, wait, follow, help;
+	bool json, all, wait, follow, history, help;
 };
 
 struct verb {
@@ -75,6 +75,7 @@ int fmctl_dist_verify(const struct ask *a, json_t **result, struct fm_error *err
 /* fmctl_peers.c: relays and agents, a new reference. */
 int fmctl_dist_peers(const struct ask *a, json_t **result, struct fm_error *err);
 void fmctl_show_dist_verify(const json_t *result, FILE *out);
+void fmctl_show_peers(const json_t *result, FILE *out);
 
 /* fmctl_table.c */
 struct column {

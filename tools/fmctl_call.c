@@ -254,13 +254,15 @@ call_book(const struct ask *a, json_t **result, struct fm_error *err)
 {
 	const json_t *node = json_object_get(a->args, "node");
 	char path[4096];
+	int rc;
 
 	name_book(a, path, sizeof(path));
 	if (strcmp(a->command, "top") == 0)
 		return call_top(a, path, result, err);
 	if (!json_is_string(node))
 		return fm_fail(err, FM_E_CONFIG, "counters of which node: counters NODE[:PORT]");
-	return answer_counters(path, json_string_value(node), result, err);
+	rc = answer_counters(path, json_string_value(node), result, err);
+	return rc == 0 && a->history ? answer_add_history(path, *result, err) : rc;
 }
 
 static int

@@ -467,6 +467,27 @@ fmctl_show_dist_verify(const json_t *result, FILE *out)
 		fprintf(out, "%d at most are listed\n", MOST_LISTED);
 }
 
+/* ------------------------------------------------------------------ peers */
+
+void
+fmctl_show_peers(const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "DEPTH", "depth", NULL, true },
+		{ "KIND", "kind", NULL, false }, { "NAME", "name", NULL, false },
+		{ "ABOVE", "above", NULL, false }, { "STATE", "state", NULL, false },
+		{ "TERM", "term", NULL, true }, { "EPOCH", "epoch", NULL, true },
+		{ "LAG", "lag_bytes", NULL, true }, { "WHY", "why", NULL, false } };
+	const json_t *peers = json_object_get(result, "peers");
+
+	fmctl_table(peers, columns, sizeof(columns) / sizeof(columns[0]), false, out);
+	fprintf(out,
+	    "relays      %" I ", agents %" I "; behind %" I ", link down %" I ", gone %" I
+	    ", unknown %" I "\n",
+	    fmctl_number(result, "relays"), fmctl_number(result, "agents"),
+	    fmctl_number(result, "behind"), fmctl_number(result, "link_down"),
+	    fmctl_number(result, "gone"), fmctl_number(result, "unknown"));
+}
+
 /* ---------------------------------------------------------------- judging */
 
 static int

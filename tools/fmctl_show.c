@@ -910,25 +910,6 @@ fmctl_show_health(const struct ask *a, const json_t *result, FILE *out)
 	json_decref(first);
 }
 
-static void
-show_peers(const json_t *result, FILE *out)
-{
-	static const struct column columns[] = { { "DEPTH", "depth", NULL, true },
-		{ "KIND", "kind", NULL, false }, { "NAME", "name", NULL, false },
-		{ "ABOVE", "above", NULL, false }, { "STATE", "state", NULL, false },
-		{ "TERM", "term", NULL, true }, { "EPOCH", "epoch", NULL, true },
-		{ "LAG", "lag_bytes", NULL, true }, { "WHY", "why", NULL, false } };
-	const json_t *peers = json_object_get(result, "peers");
-
-	fmctl_table(peers, columns, N_OF(columns), false, out);
-	fprintf(out,
-	    "relays      %" I ", agents %" I "; behind %" I ", link down %" I ", gone %" I
-	    ", unknown %" I "\n",
-	    fmctl_number(result, "relays"), fmctl_number(result, "agents"),
-	    fmctl_number(result, "behind"), fmctl_number(result, "link_down"),
-	    fmctl_number(result, "gone"), fmctl_number(result, "unknown"));
-}
-
 /* Of a place: who follows it, and why that is not known. */
 static void
 show_followers(const json_t *place, FILE *out)
@@ -957,7 +938,7 @@ fmctl_show_dist(const struct ask *a, const json_t *result, FILE *out)
 	size_t i;
 
 	if (json_object_get(result, "peers") != NULL) {
-		show_peers(result, out);
+		fmctl_show_peers(result, out);
 		return;
 	}
 	if (json_object_get(result, "differences") != NULL) {
@@ -1169,6 +1150,30 @@ show_port(const json_t *row, FILE *out)
 	fprintf(out, "%-30s %s\n", "Gbit/s in", buf);
 }
 
+static void
+say_real(const json_t *number, int digits, char *buf, size_t size)
+{
+	if (json_is_real(number))
+		snprintf(buf, size, "%.*f", digits, json_real_value(number));
+	else
+		snprintf(buf, size, "-");
+}
+
+static void
+say_load(const json_t *point, char *buf, size_t size)
+{
+	say_real(json_object_get(point, "load_percent"), 2, buf, size);
+}
+
+static void
+say_wait(const json_t *point, char *buf, size_t size)
+{
+	say_real(json_object_get(point, "wait_ticks_per_s"), 0, buf, size);
+}
+
+static const struct column history_columns[] = { { "TIME", "time", NULL, false },
+	{ "%", NULL, say_load, true }, { "WAIT/S", NULL, say_wait, true } };
+
 void
 fmctl_show_counters(const struct ask *a, const json_t *result, FILE *out)
 {
@@ -1180,4 +1185,7 @@ fmctl_show_counters(const struct ask *a, const json_t *result, FILE *out)
 	}
 	show_head(result, out);
 	show_port(json_array_get(ports, 0), out);
+	if (a->history)
+		fmctl_table(json_object_get(result, "history"), history_columns,
+		    N_OF(history_columns), false, out);
 }

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/events/query.h"
 #include "core/nodes/nodes.h"
 #include "core/text/json_text.h"
 #include "lib/clock.h"
 #include "lib/vec.h"
 #include "perf/book/book.h"
+#include "perf/book/history.h"
 
 #define N_OF(x) (sizeof(x) / sizeof((x)[0]))
 #define MOST_PORTS 254
@@ -252,6 +254,50 @@ answer_counters(const char *path, const char *what, json_t **result, struct fm_e
 	if (rc == 0)
 		rc = hand_out(&f, f.rows.n, result, err);
 	close_file(&f);
+	return rc;
+}
+
+/* --------------------------------------------------------------------- history */
+
+#define YEAR_9999_MS INT64_C(253370764800000)
+
+static json_t *
+point_json(const struct history_point *p)
+{
+	bool is_time = p->ended_ms >= 0 && p->ended_ms < YEAR_9999_MS;
+	char time[EVENTS_TIME];
+
+	if (is_time)
+		events_say_time(p->ended_ms, time);
+	return json_pack("{s:o, s:o, s:o}", "time", is_time ? json_string(time) : json_null(),
+	    "load_percent", p->load < 0 ? json_null() : json_real(100 * p->load),
+	    "wait_ticks_per_s", p->wait < 0 ? json_null() : json_real(p->wait));
+}
+
+int
+answer_add_history(const char *path, json_t *answer, struct fm_error *err)
+{
+	const json_t *row = json_array_get(json_object_get(answer, "ports"), 0);
+	const char *guid_text = json_string_value(json_object_get(row, "guid"));
+	struct history_point points[HISTORY_SLOTS];
+	json_t *list = json_array();
+	char file[4096 + 16];
+	uint64_t guid;
+	uint32_t n = 0;
+	int rc = 0;
+
+	snprintf(file, sizeof(file), "%s" HISTORY_SUFFIX, path);
+	if (json_array_size(json_object_get(answer, "ports")) != 1 || guid_text == NULL ||
+	    !node_guid_parse(guid_text, &guid))
+		rc = fm_fail(err, FM_E_CONFIG, "--history is of one port: counters NODE:PORT");
+	else
+		rc = history_read(file, guid,
+		    (unsigned)json_integer_value(json_object_get(row, "port")), points, &n, err);
+	for (uint32_t i = 0; i < n; i++)
+		json_array_append_new(list, point_json(&points[i]));
+	if (rc == 0)
+		json_object_set(answer, "history", list);
+	json_decref(list);
 	return rc;
 }
 

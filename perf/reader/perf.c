@@ -29,6 +29,7 @@
 #include "core/text/standard.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "perf/book/history.h"
 #include "perf/health/judge.h"
 #include "perf/health/tell.h"
 #include "perf/reader/asker.h"
@@ -51,6 +52,8 @@ struct perf {
 	struct topology *fabric;  /* NULL: fmd has not told it yet */
 	struct book *book;	  /* of it */
 	struct asker *asker;	  /* of both */
+	struct history *history;  /* of it; NULL: readings are not kept */
+	bool is_unkept;		  /* ... which has been said */
 	struct judge *judge;
 	struct teller teller;
 	int64_t looked_ms; /* at what fmd does; INT64_MAX: not again in this sweep */
@@ -185,6 +188,27 @@ forget_fabric(struct perf *p)
 	p->fabric = NULL;
 }
 
+static void
+say_kept(struct perf *p, int rc, const struct fm_error *err)
+{
+	if (rc != 0 && !p->is_unkept)
+		log_warn("perf", "%s", err->msg);
+	else if (rc == 0 && p->is_unkept)
+		log_notice("perf", "readings are kept again");
+	p->is_unkept = rc != 0;
+}
+
+static void
+make_history(struct perf *p, const struct topology *t)
+{
+	char path[PATH_MAX + sizeof(HISTORY_SUFFIX)];
+	struct fm_error err = { 0 };
+
+	history_close(p->history);
+	snprintf(path, sizeof(path), "%s" HISTORY_SUFFIX, p->file);
+	say_kept(p, history_make(path, t->nodes, t->n_nodes, group_of(p), &p->history, &err), &err);
+}
+
 /* The fabric is this one from now on; what was counted stays.  t is the callee's. */
 static int
 take_fabric(struct perf *p, struct topology *t, struct fm_error *err)
@@ -210,6 +234,8 @@ take_fabric(struct perf *p, struct topology *t, struct fm_error *err)
 	p->fabric = t;
 	p->book = book;
 	p->asker = asker;
+	if (!p->once)
+		make_history(p, t);
 	log_info("perf", "%u nodes with %u ports are read each %g s into %s", t->n_nodes,
 	    t->n_ports, p->interval_ms / 1000.0, p->file);
 	return 0;
@@ -358,6 +384,7 @@ static void
 end_sweep(struct perf *p, int64_t began_utc_ms, bool is_late)
 {
 	const struct asker_counts *c = asker_counts(p->asker);
+	struct fm_error err = { 0 };
 
 	asker_end(p->asker);
 	p->head.sweep++;
@@ -368,6 +395,8 @@ end_sweep(struct perf *p, int64_t began_utc_ms, bool is_late)
 	p->head.n_silent = c->n_silent;
 	p->head.n_late += is_late;
 	book_put_head(p->book, &p->head);
+	if (p->history != NULL)
+		say_kept(p, history_put(p->history, p->book, p->head.sweep_ended_ms, &err), &err);
 	say_missing(p, is_late);
 }
 
@@ -664,6 +693,7 @@ main(int argc, char **argv)
 	rc = (int)run(&p);
 	judge_free(p.judge);
 	asker_free(p.asker);
+	history_close(p.history);
 	book_close(p.book);
 	topology_free(p.fabric);
 	close_device(&p);

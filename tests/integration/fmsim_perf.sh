@@ -109,6 +109,12 @@ until_true is_summed spine-2 1 PortRcvErrors 9
 until_true is_summed host-2-4 1 VL15Dropped 3
 exits 0 counters leaf-2
 says "^FROM  *PORT  *TO  *PORT  *GBIT/S OUT" "^leaf-2  *2  *host-2-2  *1 "
+exits 0 counters leaf-2:2 --history
+says "^PortXmitData " "^TIME  *%  *WAIT/S$" "^2[-0-9]*T[0-9:.]*Z  *[0-9]*\.[0-9][0-9]  *[0-9]*$"
+exits 0 counters leaf-2:2 --history --json
+says '"load_percent": [0-9.]*,' '"wait_ticks_per_s": [0-9.]*'
+exits 2 counters leaf-2 --history
+says "history is of one port: counters NODE:PORT"
 exits 0 top
 [ "$(wc -l <"$dir/answer")" = 21 ] || fail "not 20 lines: $(cat "$dir/answer")"
 exits 0 top --all
