@@ -163,6 +163,29 @@ kill -CONT "$second"
 until_true in_sync second
 echo "ok: a standby stands still"
 
+# over NAME KIND: of the events of that kind that it has told the last one is the end of the one before, both of the standby
+over() {
+	"$build/fmctl" --socket="$dir/$1.control" events --kind="$2" --json | python3 -c '
+import json, sys
+began, end = ([None, None] + json.load(sys.stdin))[-2:]
+sys.exit(not began or "ends" in began or end.get("ends") != began["n"] or began["facts"]["guid"] not in end["text"])'
+}
+stand_still "$second"
+join host-4-3 host-1-1 4 # it has something to have
+await "$dir/first.out" "has been behind for 5 s: no answer to a host waits for it"
+over first copy-behind && fail "a standby has caught up, and it stands still"
+kill -CONT "$second"
+until_true over first copy-behind
+until_true in_sync second
+kill -KILL "$second"
+wait "$second" 2>/dev/null
+await "$dir/first.out" "has no copy any more"
+over first copy-lost && fail "a standby has a copy again, and it is gone"
+start_sm second host-2-1 "standing by"
+until_true over first copy-lost
+until_true in_sync second
+echo "ok: a standby that is behind, or has no copy, is told of, and when that is over"
+
 # Masters are killed while hosts join: what has been answered is there.
 rules=first node=host-1-1 other=second other_node=host-2-1
 for ((round = 0; round < ${FMD_COPY_KILLS:-3}; round++)); do
@@ -259,7 +282,7 @@ until_true in_sync $other
 [ "$(said "$dir/$rules.out" "discovering anew")" = "$n" ] || fail "it is master, and discovers anew"
 await "$dir/$rules.out" "has no copy any more: it has connected anew"
 [ "$(ha $rules | grep -c '"guid"')" = 1 ] || fail "who connects anew keeps its place of before: $(ha $rules)"
-join host-4-2 $node 4
+join host-4-2 $node 5
 echo "ok: a later term, and a connection whose end nobody tells"
 
 # Who is configured in another way gets no copy, and is told why.
