@@ -48,6 +48,7 @@ rc=0
 "$build/fmctl" --socket="$dir/socket" dist >/dev/null || rc=$?
 [ $rc = 5 ] || fail "fmctl dist exits with $rc, not 5"
 until_true place redis 'state == "failing"'
+all_over not-published "$build/fmctl" --socket="$dir/socket" && fail "it is over, and nothing can be published"
 echo "ok: nothing can be published"
 
 nsenter -t "$fmd" -m -r mount -o remount,size=16m "$dir/disk" || fail "no remount"
@@ -55,6 +56,7 @@ kill -CONT "$redis"
 until_true place files 'state == "published" and epoch > 0'
 until_true place redis 'state == "published" and epoch > 0'
 goes_on relink 1
+until_true all_over not-published "$build/fmctl" --socket="$dir/socket"
 echo "ok: it goes on"
 
 stand_still "$redis"

@@ -132,3 +132,12 @@ grep -q 'warning keep: .*/events.jsonl: line 3 is no event, as it is no object o
 grep -q 'warning keep: .*/events.jsonl ends within a line, as after a crash: its last 5 bytes are left out' "$dir/fmd.out" || fail "a torn line: $(cat "$dir/fmd.out")"
 [ "$(fmctl events --kind=events-damaged | grep -c ' is no event\| within a line')" = 2 ] || fail "what was damaged is no event: $(fmctl events)"
 echo "ok: events over a restart"
+
+# ---- what has begun is over when it is
+fmsim_say unlink 'host-1-1[1]' >/dev/null
+has_begun() { [ "$(fmctl events --kind="$1" --since="$newest" --json | grep -c '"kind"')" -gt 0 ]; }
+until_true has_begun no-link
+all_over no-link fmctl && fail "our port has no link, and that is over: $(fmctl events --kind=no-link --json)"
+fmsim_say relink 'host-1-1[1]' >/dev/null
+until_true all_over no-link fmctl
+echo "ok: our own port"

@@ -69,6 +69,7 @@ until_true answers two
 exits 0 one events
 says "fmctl handover: the subnet is handed over to host-2-2, LID [0-9]*, priority 3" \
 	"fmctl handover to host-2-2 is done"
+all_over handover fmctl one || fail "a handover that does not end: $(fmctl one events --kind=handover --json)"
 guid=$(fmctl two --json status | python3 -c 'import json,sys; print(json.load(sys.stdin)["other_sms"][0]["port_guid"])')
 exits 0 two --json handover "$guid"
 says '"state": "done"' '"node": "host-1-1"' "\"port_guid\": \"$guid\"" '"priority": 5' '"seconds": '

@@ -58,6 +58,15 @@ until_true() {
 	fail "never true: $*"
 }
 
+# all_over KIND COMMAND...: of the events of that kind, which COMMAND... (fmctl) shows, each has one end, and there are some.
+all_over() {
+	"${@:2}" events --kind="$1" --last=1000 --json | python3 -c '
+import json, sys
+events = [e for e in json.load(sys.stdin) if "n" in e]
+begun = sorted(e["n"] for e in events if "ends" not in e)
+sys.exit(not begun or begun != sorted(e["ends"] for e in events if "ends" in e))'
+}
+
 # Programs in the background that have not ended: the number of one that has may be somebody
 # else's by now.
 running() {
