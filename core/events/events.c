@@ -354,12 +354,10 @@ give_all_older(const struct events *e, struct answer *a, size_t n_in_ring)
 }
 
 /* Where those that are asked for begin in the ring, the newest `last` of them; *n: how many of
- * these that are.  True: older ones are asked for, too. */
+ * these that are; n_ring and 0 before.  True: older ones are asked for, too. */
 static bool
 go_back(const struct events *e, const struct events_query *q, size_t *at, size_t *n)
 {
-	*at = e->n_ring;
-	*n = 0;
 	for (size_t i = e->n_ring; i > 0; i--) {
 		const struct ring_entry *r = ring_at(e, i - 1);
 
@@ -380,7 +378,7 @@ events_json(
 	struct answer a = { .q = q,
 		.before = q->has_after ? q->after : 0,
 		.tells_gap = q->has_after || q->since_ms > INT64_MIN };
-	size_t at, n;
+	size_t at = e->n_ring, n = 0;
 
 	if (q->has_after && q->after > newest)
 		return fm_fail(err, FM_E_CONFIG,
