@@ -16,7 +16,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -25,12 +24,15 @@
 
 #include "config.h"
 #include "core/text/number.h"
+#include "core/text/standard.h"
 #include "core/wire/wire.h"
 #include "host/agent/source.h"
 #include "lib/clock.h"
 #include "lib/hash.h"
 #include "lib/log.h"
 #include "lib/rng.h"
+
+#define bad_usage(...) fm_standard_refuse("fmd-agent", 1, __VA_ARGS__)
 
 #define DEFAULT_FILE RUN_DIR "/paths"
 #define MOST_RELAYS 64
@@ -349,21 +351,6 @@ usage(FILE *out)
 	    "  -h, --help              this text\n"
 	    "  -V, --version           the version\n",
 	    out);
-}
-
-static int bad_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static int
-bad_usage(const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	fputs("fmd-agent: ", stderr);
-	vfprintf(stderr, format, ap);
-	fputs("; fmd-agent --help tells more\n", stderr);
-	va_end(ap);
-	return 1;
 }
 
 static bool

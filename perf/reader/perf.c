@@ -15,7 +15,6 @@
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +34,8 @@
 #include "perf/reader/asker.h"
 #include "perf/reader/pace.h"
 #include "perf/reader/pma.h"
+
+#define bad_usage(...) fm_standard_refuse("fmd-perf", FMD_EXIT_USAGE, __VA_ARGS__)
 
 #define FMD_S 5 /* that fmd is waited for */
 #define NAP_MS 100
@@ -549,21 +550,6 @@ usage(FILE *out)
 	      "\n"
 	      "Exit codes: 0 ended by a signal, 1 something is not there, 2 usage.\n",
 	    out);
-}
-
-static int bad_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static int
-bad_usage(const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	fputs("fmd-perf: ", stderr);
-	vfprintf(stderr, format, ap);
-	fputs("; fmd-perf --help tells more\n", stderr);
-	va_end(ap);
-	return FMD_EXIT_USAGE;
 }
 
 static int

@@ -19,6 +19,8 @@
 #include "lib/log.h"
 #include "web/serve/site.h"
 
+#define bad_usage(...) fm_standard_refuse("fmd-web", FMD_EXIT_USAGE, __VA_ARGS__)
+
 #define LISTEN "127.0.0.1:9690"
 
 struct words {
@@ -51,18 +53,11 @@ usage(FILE *out)
 }
 
 static int
-bad_usage(const char *what, const char *value)
-{
-	fprintf(stderr, "fmd-web: %s%.60s; fmd-web --help tells more\n", what, value);
-	return FMD_EXIT_USAGE;
-}
-
-static int
 take_path(char path[PATH_MAX], const char *folder, const char *name)
 {
 	if ((size_t)snprintf(path, PATH_MAX, "%s%s", folder, name) < PATH_MAX)
 		return 0;
-	return bad_usage("the path is too long: ", folder);
+	return bad_usage("the path is too long: %.60s", folder);
 }
 
 static int
@@ -82,7 +77,7 @@ take_option(struct words *w, int c, const char *word)
 		fm_log_set_level(FM_LOG_DEBUG);
 		return 0;
 	default:
-		return bad_usage("there is no such option, or it lacks its value: ", word);
+		return bad_usage("there is no such option, or it lacks its value: %.60s", word);
 	}
 }
 
@@ -125,7 +120,7 @@ take_words(struct words *w, int argc, char **argv)
 			return rc;
 	}
 	if (optind < argc)
-		return bad_usage("unexpected argument ", argv[optind]);
+		return bad_usage("unexpected argument %.60s", argv[optind]);
 	rc = name_file(w);
 	return rc != 0 ? rc : -1;
 }
