@@ -193,7 +193,8 @@ crossed_ask(struct crossed *c, const struct inventory *inv, const struct plan *p
 	int rc = 0;
 
 	if (asked == NULL)
-		return fm_fail(err, FM_E_CONFIG, "ports is missing: GUID:PORT,... of switches");
+		return fm_fail(err, FM_E_CONFIG,
+		    "ports is GUID:PORT,..., as 0x0002c90300a1b2c3:1; it is missing, or no text");
 	if (plan == NULL || plan->tables == NULL)
 		return fm_fail(err, FM_E_CONFIG, "there are no routes yet");
 	if (c->ports != NULL && atomic_load(&c->is_done)) {

@@ -47,6 +47,12 @@ exits 1 links nosuch
 says "there is no node of the name or GUID nosuch"
 exits 0 nodes spine-1 --trouble
 says "^none$"
+exits 2 crossing
+says "ports is GUID:PORT,..., as 0x0002c90300a1b2c3:1; it is missing"
+for ports in x 0x1 0x1:0 0x1:255 0x1:1, 0x1:1:2 "$(printf '0x1:1,%.0s' {1..32})0x1:1"; do
+	exits 2 crossing "ports=$ports"
+	says "ports is GUID:PORT,..., as 0x0002c90300a1b2c3:1; \|ports: more than 32 are asked for at once"
+done
 echo "ok: words that are not taken"
 
 # ---- names: by their first word, where that is one's alone
