@@ -28,6 +28,7 @@ include core/store/local.mk
 include core/subnet/local.mk
 include core/ha/local.mk
 include core/ctl/local.mk
+include core/congestion/local.mk
 include core/conf/local.mk
 include core/inventory/local.mk
 include core/ask/local.mk

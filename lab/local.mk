@@ -4,6 +4,7 @@ LAB_SOURCES =
 include lab/topo/local.mk
 include lab/judge/local.mk
 include lab/adaptive/local.mk
+include lab/cca/local.mk
 include lab/sim/local.mk
 include lab/hosts/local.mk
 include lab/fmsim/local.mk

@@ -283,6 +283,7 @@ UNIT_TESTS = \
 	tests/unit/check_event_ring \
 	tests/unit/check_followers \
 	tests/unit/check_generate \
+	tests/unit/check_congestion \
 	tests/unit/check_gsi \
 	tests/unit/check_groups \
 	tests/unit/check_ha \
@@ -392,6 +393,8 @@ tests_engine_check_repair_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
 tests_unit_check_sa_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 tests_unit_check_sa_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
+tests_unit_check_congestion_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
+tests_unit_check_congestion_LDADD = $(LDADD) $(IBMAD_LIBS)
 tests_unit_check_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 tests_unit_check_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/wire/: MADs and SA records, field by field.
 CORE_SOURCES += \
+	core/wire/congestion.c \
+	core/wire/congestion.h \
 	core/wire/pkeys.c \
 	core/wire/pkeys.h \
 	core/wire/sa_wire.c \

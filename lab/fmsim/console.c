@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "lab/sim/net.h"
+#include "lab/sim/spec.h"
 
 static void
 print_counts(struct sim *s, const char *rest, FILE *out)
@@ -22,9 +23,10 @@ print_counts(struct sim *s, const char *rest, FILE *out)
 	fprintf(out,
 	    "handled %" PRIu64 ", lost %" PRIu64 ", no way %" PRIu64 ", ignored %" PRIu64
 	    ", overrun %" PRIu64 ", unexpected %" PRIu64 ", refused %" PRIu64 ", traps %" PRIu64
-	    ", counters asked %" PRIu64 ", written %" PRIu64 "\n",
+	    ", congestion asked %" PRIu64 ", written %" PRIu64 ", counters asked %" PRIu64
+	    ", written %" PRIu64 "\n",
 	    c->smps, c->lost, c->no_way, c->ignored, c->overrun, c->unexpected, c->bad_sends,
-	    c->traps, c->pma_gets, c->pma_sets);
+	    c->traps, c->cc_gets, c->cc_sets, c->pma_gets, c->pma_sets);
 }
 
 /* What agents have been asked for, by attribute. */
@@ -182,6 +184,27 @@ print_lost(struct sim *s, const char *rest, FILE *out)
 	}
 }
 
+/* "0x21 FILE": requests of that class go there from now on; nothing: no more. */
+static void
+do_record(struct sim *s, const char *rest, FILE *out)
+{
+	uint64_t mgmt_class;
+	char number[8], path[4096];
+
+	if (s->record != NULL)
+		fclose(s->record);
+	s->record = NULL;
+	if (sscanf(rest, " %7s %4095s", number, path) == 2 &&
+	    read_number(number, UINT8_MAX, &mgmt_class)) {
+		s->record_class = (uint8_t)mgmt_class;
+		s->record = fopen(path, "we");
+		fputs(s->record != NULL ? "ok\n" : "error: the file cannot be written\n", out);
+	} else {
+		rest += strspn(rest, " \t\r");
+		fputs(*rest == '\0' ? "ok\n" : "error: right would be: record [CLASS FILE]\n", out);
+	}
+}
+
 static void print_help(struct sim *s, const char *rest, FILE *out);
 
 static const struct command {
@@ -198,6 +221,7 @@ static const struct command {
 	{ "dump", "dump NODE", print_node },
 	{ "route", "route NODE NODE", print_route },
 	{ "lost", "lost", print_lost },
+	{ "record", "record [CLASS FILE]", do_record },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

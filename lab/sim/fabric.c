@@ -218,3 +218,18 @@ fabric_find(const struct sim_fabric *f, const char *name)
 	guid = strtoull(name, &end, 0);
 	return end != name && *end == '\0' ? fm_hash_find(&f->by_guid, guid) : SIM_NONE;
 }
+
+struct cca *
+fabric_cca(struct sim_fabric *f, struct sim_place at)
+{
+	struct sim_node *n = &f->nodes[at.node];
+	bool is_switch = n->type == WIRE_NODE_SWITCH;
+	unsigned n_agents = is_switch ? 1 : n->n_ports;
+
+	if (n->cca == NULL) {
+		n->cca = fm_arena_array(&f->arena, n_agents, struct cca);
+		for (unsigned i = 0; n->cca != NULL && i < n_agents; i++)
+			cca_init(&n->cca[i]);
+	}
+	return n->cca != NULL ? &n->cca[is_switch ? 0 : at.port - 1] : NULL;
+}

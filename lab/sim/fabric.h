@@ -21,6 +21,7 @@
 
 #include "core/wire/wire.h"
 #include "lab/adaptive/adaptive.h"
+#include "lab/cca/cca.h"
 #include "lab/sim/bytes.h"
 #include "lab/topo/netlist.h"
 #include "lib/arena.h"
@@ -141,6 +142,7 @@ struct sim_node {
 	uint16_t local_changes;		       /* flags of trap 144 */
 	struct sim_pma *pma;		       /* NULL = as most (pma.h) */
 	struct adaptive *adaptive;	       /* NULL = by its LFT alone */
+	struct cca *cca; /* [n_ports], a switch: [1]; NULL = as a new one (fabric_cca()) */
 } __attribute__((aligned(64)));
 
 /* Ports differ in what Set may write. */
@@ -248,6 +250,10 @@ void notice_system_guid(struct sim_fabric *f, uint32_t node, uint64_t guid);
  * order; 0: the LFT says where.  O(ports) */
 unsigned switch_ports_to(
     const struct sim_fabric *f, const struct sim_node *n, uint16_t lid, uint8_t port[254]);
+
+/* ---- congestion control */
+/* The agent at a place, made when it is first asked for; NULL: no memory. */
+struct cca *fabric_cca(struct sim_fabric *f, struct sim_place at);
 
 /* ---- partitions (walk.c) */
 uint16_t port_pkey(const struct sim_fabric *f, uint32_t port, unsigned index); /* 0 = none */

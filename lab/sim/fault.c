@@ -24,6 +24,7 @@
  *	at 9s    count    S1 all 0         all ports: as if somebody had cleared them
  *	at 9s    flow     H1 H4 2G         bytes a second from now on (flow.c); 0: no more
  *	at 9s    pma      S1 narrow delay 5ms    how its agent of counters is; plain: as most
+ *	at 9s    congestion S1 blocks=1    what its agents of congestion control are like
  *
  * Times count from the start of the simulation; nodes are named by the file's
  * names or by GUID, in quotes where they hold blanks, brackets or "#".
@@ -54,7 +55,7 @@ static const struct verb {
 	enum sim_action_kind kind;
 	/* operands: n node, p port, q either, P another port, N another node,
 	 * t text, s share, u number, r width and speed, c counter, a number or +number,
-	 * b bytes a second, T traits of a PMA */
+	 * b bytes a second, T traits of a PMA, C a word on an agent of congestion control */
 	const char *operands;
 	int64_t for_ns; /* by default; 0 = the verb has no "for" */
 	const char *right;
@@ -82,6 +83,7 @@ static const struct verb {
 	{ "count", ACTION_COUNT, "qca", 0, "count NODE[PORT] COUNTER|all NUMBER|+NUMBER" },
 	{ "flow", ACTION_FLOW, "nNb", 0, "flow NODE NODE BYTES[k|M|G] (a second; 0 ends it)" },
 	{ "pma", ACTION_PMA, "nT", 0, "pma NODE " PMA_TRAITS },
+	{ "congestion", ACTION_CONGESTION, "nC", 0, "congestion NODE " CCA_WORDS },
 };
 #define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
 #define TRAFFIC_MTU 256
@@ -230,15 +232,34 @@ set_lid(struct sim *s, const struct sim_action *a)
 	    s, a->at.node, a->has_port ? a->at.port : home(s, a->at).port, (uint16_t)a->value);
 }
 
-/* Counters, what fills them, and who tells of them: up to now all is as it was. */
 static void
-do_counters(struct sim *s, const struct sim_action *a)
+set_cable(struct sim *s, const struct sim_action *a)
+{
+	fabric_cable(&s->fabric, index_of(s, a->at),
+	    a->kind == ACTION_LINK ? index_of(s, a->other) : SIM_NONE);
+}
+
+/* All agents of a node. */
+static void
+set_congestion(struct sim *s, const struct sim_action *a)
+{
+	const struct sim_node *n = &s->fabric.nodes[a->at.node];
+
+	for (unsigned p = 0; p < (n->type == WIRE_NODE_SWITCH ? 1u : n->n_ports); p++)
+		cca_say(&n->cca[p], a->text);
+}
+
+/* Counters, what fills them, and who tells of them: up to now all is as it was; other agents. */
+static void
+do_agents(struct sim *s, const struct sim_action *a)
 {
 	flows_count(s);
 	if (a->kind == ACTION_COUNT)
 		set_counters(s, a);
 	else if (a->kind == ACTION_FLOW)
 		set_flow(s, a);
+	else if (a->kind == ACTION_CONGESTION)
+		set_congestion(s, a);
 	else
 		*s->fabric.nodes[a->at.node].pma = a->pma;
 }
@@ -275,8 +296,7 @@ action_do(struct sim *s, const struct sim_action *a)
 		break;
 	case ACTION_CLEAR:
 	case ACTION_LINK:
-		fabric_cable(&s->fabric, index_of(s, a->at),
-		    a->kind == ACTION_LINK ? index_of(s, a->other) : SIM_NONE);
+		set_cable(s, a);
 		break;
 	case ACTION_ERROR:
 		set_errors(s, a);
@@ -303,7 +323,8 @@ action_do(struct sim *s, const struct sim_action *a)
 	case ACTION_COUNT:
 	case ACTION_FLOW:
 	case ACTION_PMA:
-		do_counters(s, a);
+	case ACTION_CONGESTION:
+		do_agents(s, a);
 		break;
 	}
 }
@@ -586,6 +607,19 @@ read_traits(struct sim *s, struct line *l, const struct verb *v, unsigned *i, st
 	return 0;
 }
 
+/* Judged by an agent that nobody asks. */
+static int
+read_manner(struct sim *s, struct line *l, const struct verb *v, unsigned *i, struct sim_action *a,
+    struct fm_error *err)
+{
+	struct cca judge = { 0 };
+
+	if (*i >= l->n || !cca_say(&judge, l->word[*i]))
+		return bad(l, "what the agent is like is missing or none of these", v->right, err);
+	a->text = fm_arena_strdup(&s->fabric.arena, l->word[(*i)++]);
+	return a->text != NULL ? 0 : fm_fail(err, FM_E_RESOURCE, "no memory for a word");
+}
+
 /* Counters are there when they are first asked for, and so is what makes an agent another. */
 static int
 prepare(struct sim *s, const struct sim_action *a, struct fm_error *err)
@@ -601,7 +635,9 @@ prepare(struct sim *s, const struct sim_action *a, struct fm_error *err)
 		if (ok)
 			*n->pma = PMA_AS_MOST;
 	}
-	return ok ? 0 : fm_fail(err, FM_E_RESOURCE, "no memory for counters");
+	if (a->kind == ACTION_CONGESTION)
+		ok = fabric_cca(&s->fabric, a->at) != NULL;
+	return ok ? 0 : fm_fail(err, FM_E_RESOURCE, "no memory for counters or agents");
 }
 
 /* One operand, by its letter in verbs[]. */
@@ -632,6 +668,8 @@ read_operand(struct sim *s, struct line *l, const struct verb *v, char form, uns
 		return read_speed(l, v, i, a, err);
 	case 'T':
 		return read_traits(s, l, v, i, a, err);
+	case 'C':
+		return read_manner(s, l, v, i, a, err);
 	case 'P':
 		return read_target(s, l, v, 'p', i, &a->other, &has_port, err);
 	case 'N':
@@ -670,7 +708,7 @@ read_verb(struct sim *s, struct line *l, unsigned i, struct sim_action *a, struc
 		return bad(l, "this verb is unknown",
 		    "unlink|relink|clear|link|flap|reboot|silence|wake|refuse|obey|describe|loss|"
 		    "error|guid|"
-		    "ports|lid|trap|traffic|rate|count|flow|pma",
+		    "ports|lid|trap|traffic|rate|count|flow|pma|congestion",
 		    err);
 	a->kind = v->kind;
 	a->for_ns = v->for_ns;

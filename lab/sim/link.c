@@ -84,6 +84,8 @@ fabric_power_on(struct sim_fabric *f, uint32_t node)
 	for (unsigned p = 0; p <= n->n_ports; p++)
 		forget_port(fabric_port(f, node, p), is_switch && p == 0);
 	pma_forget(f, node);
+	for (unsigned p = 0; n->cca != NULL && p < (is_switch ? 1u : n->n_ports); p++)
+		cca_reboot(&n->cca[p]);
 	n->lft.n = 0;
 	adaptive_forget(n->adaptive);
 	n->mft = n->sl2vl = NULL;

@@ -181,10 +181,12 @@ is_answer(const uint8_t *mad)
 	return mad[MAD_METHOD] & WIRE_RESPONSE_BIT;
 }
 
+/* For an agent beside the SMA. */
 static bool
-is_for_pma(const uint8_t *mad)
+is_for_agent(const uint8_t *mad)
 {
-	return mad[MAD_CLASS] == CLASS_PERFORMANCE && !is_answer(mad);
+	return (mad[MAD_CLASS] == CLASS_PERFORMANCE || mad[MAD_CLASS] == WIRE_CLASS_CC) &&
+	    !is_answer(mad);
 }
 
 /* Who takes it where it arrives: a program gets answers, traps, SMInfo and
@@ -196,7 +198,7 @@ find_taker(const struct sim *s, struct sim_packet *p)
 	const uint8_t *mad = p->mad.bytes;
 	uint16_t attr = wire_get16(mad + MAD_ATTR);
 	bool for_client =
-	    (!is_smp(mad) && !is_for_pma(mad)) || is_answer(mad) || mad[MAD_METHOD] == WIRE_TRAP;
+	    (!is_smp(mad) && !is_for_agent(mad)) || is_answer(mad) || mad[MAD_METHOD] == WIRE_TRAP;
 
 	p->client = NULL;
 	if (for_client ||

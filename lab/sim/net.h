@@ -13,6 +13,8 @@
 #ifndef LAB_SIM_NET_H
 #define LAB_SIM_NET_H
 
+#include <stdio.h>
+
 #include "lab/sim/events.h"
 #include "lab/sim/pma.h"
 #include "lab/sim/sim.h"
@@ -61,7 +63,8 @@ enum sim_action_kind {
 	ACTION_RATE,
 	ACTION_COUNT,
 	ACTION_FLOW,
-	ACTION_PMA
+	ACTION_PMA,
+	ACTION_CONGESTION
 };
 struct sim_action {
 	enum sim_action_kind kind;
@@ -128,6 +131,8 @@ struct sim {
 	void *trace_arg;
 	sim_fate_fn fate;
 	void *fate_arg;
+	FILE *record; /* of requests of class record_class, as hexadecimal lines; NULL: none */
+	uint8_t record_class;
 	uint64_t n_traps;     /* TIDs of traps */
 	uint32_t setter;      /* the port of who has sent the last Set to another node */
 	uint32_t n_bad_ports; /* with a share of errors of their own, ever */

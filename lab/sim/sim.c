@@ -100,6 +100,8 @@ sim_free(struct sim *s)
 		return;
 	while (s->clients != NULL)
 		s->clients->free(s->clients);
+	if (s->record != NULL)
+		fclose(s->record);
 	fm_vec_fini(&s->events.heap);
 	fm_vec_fini(&s->actions);
 	flows_fini(s);

@@ -54,6 +54,7 @@ struct sim_counts {
 	uint64_t gets_by_attr[256], sets_by_attr[256]; /* handled by agents, by low byte */
 	uint64_t smps;				       /* handled by agents */
 	uint64_t pma_gets, pma_sets; /* that came to agents of counters; Sets: all but Gets */
+	uint64_t cc_gets, cc_sets;   /* likewise of congestion control */
 	/* Links that SMPs have gone, directed and LID-routed; mixed ones: some of each. */
 	uint64_t dr_hops, lid_hops;
 	uint64_t lost, doubled, corrupted; /* by chance */

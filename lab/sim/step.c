@@ -74,6 +74,43 @@ ask_pma(struct sim *s, struct sim_packet *p)
 	return pma_handle(&s->fabric, p->at, p->mad.addr.qpn, p->mad.bytes);
 }
 
+static bool
+ask_cca(struct sim *s, struct sim_packet *p)
+{
+	struct cca *c = fabric_cca(&s->fabric, p->at);
+	bool is_switch = s->fabric.nodes[p->at.node].type == WIRE_NODE_SWITCH;
+
+	*(p->mad.bytes[MAD_METHOD] == WIRE_GET ? &s->counts.cc_gets : &s->counts.cc_sets) += 1;
+	return c != NULL && cca_handle(c, is_switch, s->fabric.now_ns, p->mad.bytes);
+}
+
+/* A line: where it arrived, and its bytes. */
+static void
+record(struct sim *s, const struct sim_packet *p)
+{
+	if (p->mad.bytes[MAD_CLASS] != s->record_class)
+		return;
+	fprintf(s->record, "%s[%u] ", s->fabric.nodes[p->at.node].id, p->at.port);
+	for (unsigned i = 0; i < MAD_BYTES; i++)
+		fprintf(s->record, "%02x", p->mad.bytes[i]);
+	fputc('\n', s->record);
+	fflush(s->record);
+}
+
+static bool
+is_for_pma(const uint8_t *mad)
+{
+	return !is_smp(mad) && mad[MAD_CLASS] != WIRE_CLASS_CC;
+}
+
+static bool
+handle(struct sim *s, struct sim_packet *p)
+{
+	if (is_smp(p->mad.bytes))
+		return sma_handle(&s->fabric, p->at, p->mad.bytes);
+	return is_for_pma(p->mad.bytes) ? ask_pma(s, p) : ask_cca(s, p);
+}
+
 /* How long an agent of its own pace takes for what it has just been asked. */
 static int64_t
 pma_takes_ns(struct sim *s, const struct sim_packet *p)
@@ -107,7 +144,9 @@ deliver_packet(struct sim *s, struct sim_packet *p)
 	}
 	if (is_smp(mad))
 		count(&s->counts, mad);
-	answered = is_smp(mad) ? sma_handle(&s->fabric, p->at, mad) : ask_pma(s, p);
+	if (s->record != NULL)
+		record(s, p);
+	answered = handle(s, p);
 	if (is_smp(mad) && seen.method == WIRE_SET)
 		flows_disturbed(s);
 	if (s->trace != NULL && is_smp(mad))
@@ -118,7 +157,7 @@ deliver_packet(struct sim *s, struct sim_packet *p)
 		return;
 	}
 	/* what it does shows at once, the answer when done */
-	p->held_ns = s->options.sma_ns + (is_smp(mad) ? 0 : pma_takes_ns(s, p));
+	p->held_ns = s->options.sma_ns + (is_for_pma(mad) ? pma_takes_ns(s, p) : 0);
 	net_send(s, p->at, p);
 }
 
