@@ -45,8 +45,9 @@ struct request {
 	bool is_aside;	/* it has given its place in its node's window up */
 	enum lane lane; /* of this try */
 	enum place place;
-	struct smp_route route;
-	uint8_t data[WIRE_SMP_DATA_BYTES];
+	struct smp_route route;	      /* of a GMP lid, key and tries */
+	struct gmp_route gmp;	      /* mgmt_class 0: it is an SMP */
+	uint8_t data[GMP_DATA_BYTES]; /* of an SMP the first WIRE_SMP_DATA_BYTES */
 };
 TAILQ_HEAD(requests, request);
 

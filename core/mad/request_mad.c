@@ -6,6 +6,9 @@
 
 #include "core/mad/requests.h"
 
+#define GMP_KEY_AT 24
+#define GSI_QKEY 0x80010000
+
 void
 request_fill(struct request *r, const struct smp_route *route, const uint8_t *data)
 {
@@ -23,6 +26,20 @@ request_fill(struct request *r, const struct smp_route *route, const uint8_t *da
 	r->route.n_hops = route->n_hops <= DR_MAX_HOPS ? route->n_hops : DR_MAX_HOPS;
 	memcpy(r->route.path, route->path, r->route.n_hops + 1u);
 	r->route.m_key = route->m_key;
+	r->gmp.mgmt_class = 0;
+	r->has_data = data != NULL;
+	if (data != NULL)
+		memcpy(r->data, data, WIRE_SMP_DATA_BYTES);
+}
+
+void
+request_fill_gmp(struct request *r, const struct gmp_route *route, const uint8_t *data)
+{
+	request_fill(r,
+	    &(struct smp_route){
+		.lid = route->lid, .m_key = route->key, .max_tries = route->n_tries },
+	    NULL);
+	r->gmp = *route;
 	r->has_data = data != NULL;
 	if (data != NULL)
 		memcpy(r->data, data, sizeof(r->data));
@@ -31,11 +48,31 @@ request_fill(struct request *r, const struct smp_route *route, const uint8_t *da
 static uint8_t
 class_of(const struct request *r)
 {
+	if (r->gmp.mgmt_class != 0)
+		return r->gmp.mgmt_class;
 	return r->route.directed ? WIRE_CLASS_SMP_DR : WIRE_CLASS_SMP_LID;
 }
 
-void
-request_to_mad(const struct request *r, uint64_t m_key, struct mad *m)
+static void
+gmp_to_mad(const struct request *r, struct mad *m)
+{
+	struct wire_header h = { .base_version = 1,
+		.mgmt_class = r->gmp.mgmt_class,
+		.class_version = r->gmp.class_version,
+		.method = r->method,
+		.attr = r->attr,
+		.modifier = r->modifier };
+
+	*m = (struct mad){ .addr = {
+			       .lid = r->gmp.lid, .sl = r->gmp.sl, .qpn = 1, .qkey = GSI_QKEY } };
+	wire_header_put(m->bytes, &h);
+	wire_put64(m->bytes + GMP_KEY_AT, r->gmp.key);
+	if (r->has_data)
+		memcpy(m->bytes + GMP_DATA_AT, r->data, GMP_DATA_BYTES);
+}
+
+static void
+smp_to_mad(const struct request *r, uint64_t m_key, struct mad *m)
 {
 	struct wire_header h = {
 		.base_version = 1,
@@ -62,6 +99,15 @@ request_to_mad(const struct request *r, uint64_t m_key, struct mad *m)
 	wire_header_put(m->bytes, &h);
 	if (r->has_data)
 		memcpy(m->bytes + WIRE_SMP_DATA_AT, r->data, WIRE_SMP_DATA_BYTES);
+}
+
+void
+request_to_mad(const struct request *r, uint64_t m_key, struct mad *m)
+{
+	if (r->gmp.mgmt_class != 0)
+		gmp_to_mad(r, m);
+	else
+		smp_to_mad(r, m_key, m);
 }
 
 /* IBA 14.2.2: the answer has the D bit and the initial path of its request.  The return path is not

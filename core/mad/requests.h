@@ -22,6 +22,7 @@ void requests_give_back(struct request_store *s, struct request *r);
 /* request_mad.c */
 /* Where it goes and what it sets (NULL: a Get); not yet tried. */
 void request_fill(struct request *r, const struct smp_route *route, const uint8_t *data);
+void request_fill_gmp(struct request *r, const struct gmp_route *route, const uint8_t *data);
 /* All but the TID; m_key unless its route has one. */
 void request_to_mad(const struct request *r, uint64_t m_key, struct mad *m);
 /* Is *m, whose header is *h, an answer to this and nothing else, its TID apart? */

@@ -97,7 +97,7 @@ send_request(struct txn_engine *e, struct request *r, enum lane lane)
 	struct fm_error err;
 	struct mad m;
 
-	if (r->method == WIRE_SET)
+	if (r->method == WIRE_SET && r->gmp.mgmt_class == 0)
 		fm_fault_point("send", wire_attr_name(r->attr));
 	request_to_mad(r, e->m_key, &m);
 	wire_put64(m.bytes + WIRE_TID_AT, slots_tid(&e->slots, numbered_try(r)));
@@ -111,6 +111,8 @@ send_request(struct txn_engine *e, struct request *r, enum lane lane)
 static void
 count_first_send(struct txn_engine *e, const struct request *r)
 {
+	if (r->gmp.mgmt_class != 0)
+		return;
 	if (r->method == WIRE_SET)
 		e->counts.sets_by_attr[r->attr & 0xff]++;
 	else
@@ -278,7 +280,7 @@ end_try(struct txn_engine *e, struct request *r)
 		TAILQ_INSERT_TAIL(&e->again, r, in);
 		return;
 	}
-	e->counts.timeouts++;
+	e->counts.timeouts += r->gmp.mgmt_class == 0;
 	finish(e, r, TXN_TIMEOUT, NULL);
 }
 
@@ -316,7 +318,7 @@ take_answer(
 	nodes_heard(&e->nodes, r->node);
 	flight_answered(&e->flight, r, last_try, now_ns(e));
 	if (status != 0)
-		e->counts.refused++;
+		e->counts.refused += r->gmp.mgmt_class == 0;
 	e->counts.useful_retries += r->route.aside ? 0 : r->n_tries - 1u;
 	finish(e, r, status ? TXN_REFUSED : TXN_OK, m->bytes);
 }
@@ -490,29 +492,60 @@ txn_free(struct txn_engine *e)
 	free(e);
 }
 
-void
-txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method, uint16_t attr,
-    uint32_t modifier, const uint8_t *data, uint64_t node_key, txn_done done, void *arg)
+/* A request of the node with this key, whose way and data are to be filled in; NULL when memory is
+ * out, and done has been called. */
+static struct request *
+new_request(struct txn_engine *e, uint64_t node_key, txn_done done, void *arg)
 {
 	struct node *n = nodes_find(&e->nodes, node_key);
 	struct request *r = n ? requests_take(&e->requests) : NULL;
 
 	if (r == NULL) {
 		done(arg, TXN_CANCELLED, NULL);
-		return;
+		return NULL;
 	}
-	request_fill(r, route, data);
-	r->method = method;
-	r->attr = attr;
-	r->modifier = modifier;
 	r->done = done;
 	r->arg = arg;
 	r->node = n;
-	n->is_given_up = false;
+	return r;
+}
+
+static void
+queue_request(
+    struct txn_engine *e, struct request *r, uint8_t method, uint16_t attr, uint32_t modifier)
+{
+	r->method = method;
+	r->attr = attr;
+	r->modifier = modifier;
+	r->node->is_given_up = false;
 	e->n_outstanding++;
-	nodes_queue(&e->nodes, n, r);
+	nodes_queue(&e->nodes, r->node, r);
 	if (!e->closing)
 		fill_lanes(e);
+}
+
+void
+txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method, uint16_t attr,
+    uint32_t modifier, const uint8_t *data, uint64_t node_key, txn_done done, void *arg)
+{
+	struct request *r = new_request(e, node_key, done, arg);
+
+	if (r == NULL)
+		return;
+	request_fill(r, route, data);
+	queue_request(e, r, method, attr, modifier);
+}
+
+void
+txn_gmp(struct txn_engine *e, const struct gmp_route *route, uint8_t method, uint16_t attr,
+    uint32_t modifier, const uint8_t *data, uint64_t node_key, txn_done done, void *arg)
+{
+	struct request *r = new_request(e, node_key, done, arg);
+
+	if (r == NULL)
+		return;
+	request_fill_gmp(r, route, data);
+	queue_request(e, r, method, attr, modifier);
 }
 
 void

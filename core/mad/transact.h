@@ -53,6 +53,16 @@ smp_is_mixed(const struct smp_route *r)
 	return r->directed && r->slid != 0;
 }
 
+/* A request of another class than SMPs, to QP 1 of a port (IBA 13.5.1). */
+struct gmp_route {
+	uint16_t lid;
+	uint8_t sl, mgmt_class, class_version;
+	uint8_t n_tries; /* 1 or more; what is lost is no sign of congestion */
+	uint64_t key;	 /* behind the common header */
+};
+#define GMP_DATA_AT 64 /* in the MAD, of the classes that are asked for here */
+#define GMP_DATA_BYTES 192
+
 enum txn_status {
 	TXN_OK,	      /* answered, MAD status 0 */
 	TXN_REFUSED,  /* answered with a MAD status other than 0 */
@@ -74,14 +84,14 @@ struct txn_limits {
 
 struct txn_counts {
 	uint64_t sent, received, retries; /* MADs; sent includes retries */
-	uint64_t timeouts, refused;	  /* requests that ended so */
+	uint64_t timeouts, refused;	  /* SMPs that ended so */
 	uint64_t useful_retries; /* of requests, not aside, that were answered in the end */
 	uint64_t given_up;	 /* requests that ended unsent or early, txn_give_up() */
 	/* Answers to requests given up and to requests answered; to none that was sent lately, or
 	 * not to what it asked; MADs that the kernel gave back for another reason than silence. */
 	uint64_t late, duplicates, forged, failed;
 	uint64_t gets_by_attr[256],
-	    sets_by_attr[256]; /* first sends, by low byte of the attribute id */
+	    sets_by_attr[256]; /* first sends of SMPs, by low byte of the attribute id */
 };
 
 /* Tries on the wire that no answer has come to yet, by what they hold (flight.h). */
@@ -104,6 +114,11 @@ void txn_free(struct txn_engine *e); /* cancels what is outstanding */
  * same key share the per-node window (0 = none).  Memory failure calls back
  * with TXN_CANCELLED. */
 void txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method, uint16_t attr,
+    uint32_t modifier, const uint8_t *data, uint64_t node_key, txn_done done, void *arg);
+
+/* Send a MAD of another class; data: GMP_DATA_BYTES for Set, or NULL.  node_key: as above, another
+ * one than that of the node's SMPs: so nothing is thought of its SMA when an agent is silent. */
+void txn_gmp(struct txn_engine *e, const struct gmp_route *route, uint8_t method, uint16_t attr,
     uint32_t modifier, const uint8_t *data, uint64_t node_key, txn_done done, void *arg);
 
 /* A node is known not to answer: requests with its key that are not on the

@@ -49,7 +49,7 @@ transport_open_umad(const char *spec, struct transport **out, struct fm_error *e
 #include <unistd.h>
 
 #include "core/mad/umad_port.h"
-#include "core/wire/wire.h"
+#include "core/wire/congestion.h"
 #include "lib/log.h"
 #include "lib/thread.h"
 
@@ -69,6 +69,7 @@ static const struct agent_class {
 } agent_classes[] = {
 	{ WIRE_CLASS_SMP_DR, 1, { WIRE_GET, WIRE_SET, WIRE_TRAP, WIRE_TRAP_REPRESS } },
 	{ WIRE_CLASS_SMP_LID, 1, { WIRE_GET, WIRE_SET, WIRE_TRAP, WIRE_TRAP_REPRESS } },
+	{ WIRE_CLASS_CC, WIRE_CC_VERSION, { 0 } }, /* answers alone, when it is first sent */
 };
 #define N_AGENTS (sizeof(agent_classes) / sizeof(agent_classes[0]))
 
@@ -246,13 +247,44 @@ stop_receiver(struct umad_transport *u)
 
 /* ---- operations */
 
-static int
-agent_of(const struct umad_transport *u, uint8_t mgmt_class)
+/* Is it there from the start: may MADs of the class come unasked? */
+static bool
+is_at_once(const struct agent_class *c)
 {
-	for (size_t i = 0; i < N_AGENTS; i++)
-		if (agent_classes[i].mgmt_class == mgmt_class)
-			return u->agents[i];
-	return -1;
+	return c->methods[0] != 0;
+}
+
+static int
+register_agent(struct umad_transport *u, size_t i, struct fm_error *err)
+{
+	const struct agent_class *c = &agent_classes[i];
+	unsigned bits = 8 * sizeof(long);
+	long mask[16 / sizeof(long)] = { 0 };
+
+	for (size_t k = 0; k < sizeof(c->methods) && c->methods[k] != 0; k++)
+		mask[c->methods[k] / bits] |= 1L << c->methods[k] % bits;
+	errno = 0;
+	u->agents[i] = umad_register(u->port_id, c->mgmt_class, c->class_version, 0, mask);
+	if (u->agents[i] < 0)
+		return fm_fail(err, FM_E_SYSTEM,
+		    "cannot register for class 0x%02x on %s port %d: %s%s", c->mgmt_class,
+		    u->choice.ca, u->choice.port, strerror(errno ? errno : EBUSY),
+		    is_at_once(c) ? " (does another subnet manager run on it?)" : "");
+	return 0;
+}
+
+/* The agent of a class, now registered; a negative kind: there is none. */
+static int
+agent_of(struct umad_transport *u, uint8_t mgmt_class, struct fm_error *err)
+{
+	for (size_t i = 0; i < N_AGENTS; i++) {
+		if (agent_classes[i].mgmt_class != mgmt_class)
+			continue;
+		if (u->agents[i] < 0 && register_agent(u, i, err) != 0)
+			return FM_E_SYSTEM;
+		return u->agents[i];
+	}
+	return fm_fail(err, FM_E_BUG, "no agent for class 0x%02x", mgmt_class);
 }
 
 static int
@@ -260,10 +292,10 @@ umad_transport_send(struct transport *t, const struct mad *m, struct fm_error *e
 {
 	struct umad_transport *u = umad_of(t);
 	struct umad_buffer b;
-	int agent = agent_of(u, m->bytes[1]);
+	int agent = agent_of(u, m->bytes[1], err);
 
 	if (agent < 0)
-		return fm_fail(err, FM_E_BUG, "no agent for class 0x%02x", m->bytes[1]);
+		return agent;
 	memset(b.bytes, 0, umad_size());
 	memcpy(umad_get_mad(b.bytes), m->bytes, MAD_BYTES);
 	umad_set_addr(b.bytes, m->addr.lid, (int)m->addr.qpn, m->addr.sl, (int)m->addr.qkey);
@@ -416,26 +448,6 @@ static const struct transport_ops umad_ops = {
 /* ---- opening */
 
 static int
-register_agent(struct umad_transport *u, size_t i, struct fm_error *err)
-{
-	const struct agent_class *c = &agent_classes[i];
-	unsigned bits = 8 * sizeof(long);
-	long mask[16 / sizeof(long)] = { 0 };
-
-	for (size_t k = 0; k < sizeof(c->methods) && c->methods[k] != 0; k++)
-		mask[c->methods[k] / bits] |= 1L << c->methods[k] % bits;
-	errno = 0;
-	u->agents[i] = umad_register(u->port_id, c->mgmt_class, c->class_version, 0, mask);
-	if (u->agents[i] < 0)
-		return fm_fail(err, FM_E_SYSTEM,
-		    "cannot register for class 0x%02x on %s port %d: %s (does another subnet "
-		    "manager "
-		    "run on it?)",
-		    c->mgmt_class, u->choice.ca, u->choice.port, strerror(errno ? errno : EBUSY));
-	return 0;
-}
-
-static int
 open_port(struct umad_transport *u, struct fm_error *err)
 {
 	errno = 0;
@@ -444,7 +456,7 @@ open_port(struct umad_transport *u, struct fm_error *err)
 		return fm_fail(err, FM_E_SYSTEM, "cannot open %s port %d: %s", u->choice.ca,
 		    u->choice.port, strerror(errno ? errno : -u->port_id));
 	for (size_t i = 0; i < N_AGENTS; i++)
-		if (register_agent(u, i, err) != 0)
+		if (is_at_once(&agent_classes[i]) && register_agent(u, i, err) != 0)
 			return err ? (int)err->kind : FM_E_SYSTEM;
 	return 0;
 }
