@@ -35,6 +35,7 @@ include core/ask/local.mk
 include core/sms/local.mk
 include core/program/local.mk
 include core/audit/local.mk
+include core/agents/local.mk
 include core/sweep/local.mk
 include core/registry/local.mk
 include core/view/local.mk

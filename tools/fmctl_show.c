@@ -105,6 +105,19 @@ show_as_read(const json_t *r, FILE *out)
 }
 
 static void
+show_congestion(const json_t *c, FILE *out)
+{
+	const json_t *sw = json_object_get(c, "switches"), *ports = json_object_get(c, "ports");
+
+	if (json_is_true(json_object_get(c, "enabled")))
+		fprintf(out,
+		    "congestion  %" I " of %" I " switches and %" I " of %" I
+		    " host ports hold their settings\n",
+		    fmctl_number(sw, "holds"), fmctl_number(sw, "n"), fmctl_number(ports, "holds"),
+		    fmctl_number(ports, "n"));
+}
+
+static void
 show_other_sms(const json_t *sms, FILE *out)
 {
 	for (size_t i = 0; i < json_array_size(sms); i++) {
@@ -140,6 +153,7 @@ fmctl_show_status(const struct ask *a, const json_t *s, FILE *out)
 	show_ports(json_object_get(s, "ports"), out);
 	show_sweep(s, out);
 	show_as_read(json_object_get(s, "as_read"), out);
+	show_congestion(json_object_get(s, "congestion_control"), out);
 	if (json_is_object(json_object_get(s, "sa")))
 		fprintf(out,
 		    "SA          %" I " requests, %" I " answered, %" I " refused, %" I

@@ -182,6 +182,7 @@ struct sweep_asked;
 struct todo_list;
 struct traps;
 struct audit;
+struct agents;
 
 struct sweeper {
 	struct sweep_parts p;
@@ -209,7 +210,8 @@ struct sweeper {
 	struct sweep_vls *vls;
 	struct sweep_aliases *alias;
 	struct sweep_mcast *mc;
-	struct audit *audit; /* what is read back between sweeps */
+	struct audit *audit;   /* what is read back between sweeps */
+	struct agents *agents; /* of congestion control */
 	/* the road of a sweep */
 	struct sweep_discovery *disc;
 	struct sweep_asked *asked;

@@ -30,6 +30,7 @@ struct conf {
 	struct conf_sa sa;
 	struct conf_registry registry;
 	struct conf_qos qos;
+	struct conf_congestion congestion;
 	struct conf_sweep sweep;
 	struct conf_transition transition;
 	struct conf_ports ports;

@@ -56,6 +56,15 @@ warn_auth_file(const struct conf_private *self)
 		warn_readable("what dist_auth_file names", at, file);
 }
 
+static void
+warn_cc_key(const struct conf_private *self)
+{
+	const struct option_origin *at = option_values_origin(self->own, "cc_key");
+
+	if (self->conf->congestion.key != 0 && at != NULL && at->file != NULL)
+		warn_readable("cc_key", at, at->file);
+}
+
 /* A directory of groups that does not answer must not keep a fabric from coming up. */
 static void
 warn_group(const struct conf_private *self)
@@ -82,6 +91,7 @@ conf_warn_keys(const struct conf_private *self)
 
 	warn_group(self);
 	warn_auth_file(self);
+	warn_cc_key(self);
 	if (c->sa.untrusted == SA_UNTRUSTED_RESTRICT && c->sa.key == DEFAULT_KEY)
 		log_warn("conf",
 		    "untrusted = restrict keeps nobody out: who shows the sa_key is trusted, and "

@@ -164,12 +164,31 @@ resolve_names(struct conf_private *self, struct fm_error *err)
 	return f->path == NULL ? 0 : name_map_parse(f->path, f->bytes, f->n_bytes, &n->map, err);
 }
 
+/* Each mistake is told at the key that has it. */
+static int
+resolve_congestion(struct conf_private *self, struct fm_error *err)
+{
+	struct conf_congestion *c = &self->conf->congestion;
+	int rc = 0;
+	bool ok = true;
+
+	for (unsigned w = 0; rc == 0 && w < CONGESTION_WORDS; w++) {
+		int bad = congestion_check(&c->text, w, err);
+
+		ok = ok && bad == 0;
+		rc = conf_note_own(self, congestion_key(w), bad, err);
+	}
+	if (rc == 0 && ok)
+		congestion_make(&c->text, &c->blocks);
+	return rc;
+}
+
 int
 conf_resolve_policies(struct conf_private *self, struct fm_error *err)
 {
-	static int (*const files[])(
-	    struct conf_private *, struct fm_error *) = { resolve_partitions, check_guid2lid,
-		resolve_port_keys, resolve_names, resolve_routes, resolve_qos, resolve_policy };
+	static int (*const files[])(struct conf_private *,
+	    struct fm_error *) = { resolve_partitions, check_guid2lid, resolve_port_keys,
+		resolve_names, resolve_routes, resolve_qos, resolve_policy, resolve_congestion };
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(files) / sizeof(*files); i++)

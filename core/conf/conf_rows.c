@@ -89,6 +89,8 @@
 	    STRING(NULL, "qos_" kind "sl2vl", qos.text[at].sl2vl, "", "16 VLs", false, \
 		"VL for each SL " whose "; 15 drops, empty = not said.")
 
+#define CC_WORDS(what) congestion.text.words[CONGESTION_##what]
+
 #define SECOND 1000
 #define HOUR (3600 * SECOND)
 
@@ -383,6 +385,64 @@ static const struct conf_row rows[] = {
 	QOS("ca_", QOS_CA, "of host ports"), QOS("rtr_", QOS_ROUTER, "of router ports"),
 	QOS("sw0_", QOS_SWITCH0, "of enhanced switch ports 0"),
 	QOS("swe_", QOS_SWITCH, "of external switch ports"),
+
+	BOOL("Congestion control", "congestion_control", congestion.enable, "no",
+	    "Set congestion control (IBA annex A10) in switches and hosts to what the keys below "
+	    "say: each agent is asked what it holds while no sweep runs, and sent what differs. "
+	    "Nodes without such an agent are told of once. When it is turned off nodes keep what "
+	    "they hold."),
+	KEY(NULL, "cc_key", congestion.key, "0",
+	    "CC_Key that MADs of congestion control carry; 0 = none. It is not set in nodes, "
+	    "unless cc_key_write says so."),
+	BOOL(NULL, "cc_key_write", congestion.writes_key, "no",
+	    "Give nodes cc_key as their CC_Key, with the next two keys, so that nobody without it "
+	    "changes what they hold. One that can be read is replaced. A key that is hidden is "
+	    "given up by its node when its lease has run out, or never; before a start with "
+	    "another cc_key the old one is to be taken back, or its protection."),
+	INT(NULL, "cc_key_lease_period", congestion.key_lease_s, "0", 0, 65535, "seconds",
+	    "A node whose CC_Key was not used for so long after a wrong one protects it no more; "
+	    "0 = never."),
+	BOOL(NULL, "cc_key_protect_bit", congestion.key_protected, "yes",
+	    "Nodes hide the CC_Key that cc_key_write gives them from who has not shown it."),
+	INT(NULL, "cc_max_outstanding_mads", congestion.max_outstanding, "500", 0, 10000, "MADs",
+	    "MADs of congestion control that are under way at once; 0 = one."),
+	INT(NULL, "cc_sw_cong_setting_control_map", congestion.text.sw_control_map, "0", 0,
+	    UINT32_MAX, "bits",
+	    "Which of the switch settings count: 1 victim mask, 2 credit mask, 4 threshold and "
+	    "packet size, 8 credit starvation, 16 marking rate."),
+	STRING(NULL, "cc_sw_cong_setting_victim_mask", CC_WORDS(VICTIM_MASK), "0", "bits of ports",
+	    false,
+	    "Ports of switches that mark packets whether they are the root of congestion or a "
+	    "victim of it: a hexadecimal number, bit n is port n."),
+	STRING(NULL, "cc_sw_cong_setting_credit_mask", CC_WORDS(CREDIT_MASK), "0", "bits of ports",
+	    false, "Ports of switches to which credit starvation applies, likewise."),
+	INT(NULL, "cc_sw_cong_setting_threshold", congestion.text.sw_threshold, "0", 0, 15, NULL,
+	    "How soon switches mark: 0 = never, 1 = late, 15 = early."),
+	INT(NULL, "cc_sw_cong_setting_packet_size", congestion.text.sw_packet_size, "0", 0, 255,
+	    "64 bytes", "Smaller packets are not marked."),
+	INT(NULL, "cc_sw_cong_setting_credit_starvation_threshold", congestion.text.sw_cs_threshold,
+	    "0", 0, 15, NULL, "How soon a port counts as starved of credits: 0 = never."),
+	STRING(NULL, "cc_sw_cong_setting_credit_starvation_return_delay", CC_WORDS(RETURN_DELAY),
+	    "0:0", "SHIFT:MULTIPLIER", false,
+	    "For how long a starved port withholds credits; as an entry of cc_cct."),
+	INT(NULL, "cc_sw_cong_setting_marking_rate", congestion.text.sw_marking_rate, "0", 0, 65535,
+	    "packets", "At least so many packets pass between two that are marked."),
+	INT(NULL, "cc_ca_cong_setting_port_control", congestion.text.ca_port_control, "0", 0, 65535,
+	    "bits", "How hosts slow down: 0 = each queue pair, 1 = all of an SL."),
+	INT(NULL, "cc_ca_cong_setting_control_map", congestion.text.ca_control_map, "0", 0, 65535,
+	    "bits of SLs", "The SLs whose settings of hosts count."),
+	STRING(NULL, "cc_ca_cong_setting_ccti_timer", CC_WORDS(CCTI_TIMER), "", "SL VALUE, ...",
+	    false, "When it runs out a host goes one entry of cc_cct back; 1.024 us."),
+	STRING(NULL, "cc_ca_cong_setting_ccti_increase", CC_WORDS(CCTI_INCREASE), "",
+	    "SL VALUE, ...", false,
+	    "So many entries of cc_cct a host goes on for each BECN that it receives."),
+	STRING(NULL, "cc_ca_cong_setting_trigger_threshold", CC_WORDS(TRIGGER_THRESHOLD), "",
+	    "SL VALUE, ...", false, "At this entry of cc_cct a host notes an event in its log."),
+	STRING(NULL, "cc_ca_cong_setting_ccti_min", CC_WORDS(CCTI_MIN), "", "SL VALUE, ...", false,
+	    "The entry of cc_cct that hosts do not go back beyond."),
+	STRING(NULL, "cc_cct", CC_WORDS(CCT), "", "SHIFT:MULTIPLIER, ...", false,
+	    "The table of delays that hosts put between packets, up to 128; empty = its limit is "
+	    "0."),
 
 	TIME("Sweeps", "sweep_interval", sweep.interval_ms, "10s", 0, 24 * HOUR,
 	    "Time between light sweeps; 0 = none but each 10 s while something is unfinished."),

@@ -9,6 +9,7 @@
 #ifndef CORE_CONF_PARTS_H
 #define CORE_CONF_PARTS_H
 
+#include "core/congestion/settings.h"
 #include "core/engine/plugin.h"
 #include "core/mad/local_ports.h"
 #include "core/plan/plan.h"
@@ -144,6 +145,18 @@ struct conf_qos {
 	const struct qos *tables;	     /* NULL: qos = no */
 	struct fm_file policy_file;
 	const struct qos_policy *policy; /* NULL: none, or qos = no */
+};
+
+/* Congestion control, IBA annex A10. */
+struct conf_congestion {
+	bool enable;
+	uint64_t key;	 /* CC_Key that is shown */
+	bool writes_key; /* ... and that nodes are given, with these */
+	int64_t key_lease_s;
+	bool key_protected;
+	int64_t max_outstanding; /* MADs */
+	struct congestion_text text;
+	struct congestion_blocks blocks; /* what it says */
 };
 
 /* When the fabric is looked at, and how. */

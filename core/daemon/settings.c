@@ -36,6 +36,7 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 		.sm = c->sm,
 		.ports = c->ports,
 		.partitions = c->partitions,
+		.congestion = c->congestion,
 		.sweep = c->sweep,
 		.transition = c->transition,
 		.routing = routing_of(&c->routing, &c->ar),

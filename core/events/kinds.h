@@ -147,11 +147,18 @@
 	    "A node refuses what fmd writes, or does not take it.") \
 	X(READBACK_DIFFERS, "readback-differs", false, \
 	    "Nodes hold something else than what fmd has written, and it is written again.") \
+	X(FOREIGN_CC_KEY, "foreign-cc-key", true, \
+	    "Switches or host ports are under a CC_Key that is not ours, and take no settings " \
+	    "of congestion control.") \
+	X(CONGESTION_UNSET, "congestion-unset", true, \
+	    "Switches or host ports do not hold the settings of congestion control: they do " \
+	    "not answer, have no such agent, or do not take them.") \
 	X(NOT_PUBLISHED, "not-published", true, "A place cannot be published to.") \
 	X(FOLLOWER_LOST, "follower-lost", true, "Who follows a place is gone.") \
 	/* other warnings and errors */ \
 	X(WARNING_AUDIT, "warning-audit", false, "Reading back.") \
 	X(WARNING_CONF, "warning-conf", false, "The configuration and the files that it names.") \
+	X(WARNING_CONGESTION, "warning-congestion", false, "Congestion control.") \
 	X(WARNING_CTL, "warning-ctl", false, "The control socket.") \
 	X(WARNING_DAEMON, "warning-daemon", false, "The process and its loop.") \
 	X(WARNING_DIST, "warning-dist", false, "Publishing paths.") \

@@ -123,8 +123,9 @@ struct inv_port {
 	bool repaths;	  /* its paths carry other SLs than it was told: it is to ask again */
 	bool late_probe;  /* who is behind it has been asked, and the answer is late (ask/late.h) */
 	bool pkeys_done;  /* the table is right; a switch port to a host may enforce it */
-	bool aliases_done; /* its alias GUIDs were asked for since it came up */
-	bool maps_in_done; /* SL2VL of what comes in here are right, by all outputs */
+	bool congestion_read; /* what its agent holds was asked for since it came up */
+	bool aliases_done;    /* its alias GUIDs were asked for since it came up */
+	bool maps_in_done;    /* SL2VL of what comes in here are right, by all outputs */
 	bool raised;  /* of a switch: fmd has brought its link up since it last told of changes */
 	bool follows; /* its neighbour is made active first (links.c) */
 };

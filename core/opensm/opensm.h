@@ -39,6 +39,7 @@ struct opensm_key {
 	enum opensm_form form;
 	enum opensm_fate fate;
 	bool def_counts;	/* fmd's default is another: what is at OpenSM's is said, too */
+	bool gathers;		/* its lines add up, ", " between, one for each SL */
 	bool of_mlnx_ofed;	/* OpenSM has it not, MLNX_OFED's has */
 	const char *to, *or_to; /* options, NULL: none */
 	const char *note;	/* for the documents; of OPENSM_NONE the reason */

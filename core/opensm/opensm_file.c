@@ -143,12 +143,28 @@ is_good(struct opensm *o, const struct opensm_line *l)
 	return false;
 }
 
-/* Of each key the last line counts, as OpenSM has it. */
+/* "a, b" */
+static const char *
+gather(struct opensm *o, const char *a, const char *b)
+{
+	size_t n = strlen(a) + strlen(b) + sizeof(", ");
+	char *text = fm_arena_alloc(o->mem, n);
+
+	o->out_of_memory |= text == NULL;
+	if (text == NULL)
+		return b;
+	snprintf(text, n, "%s, %s", a, b);
+	return text;
+}
+
+/* Of each key the last line counts, as OpenSM has it; where it has one for each SL, all do. */
 static void
 keep(struct opensm *o, struct opensm_line l)
 {
 	for (size_t i = 0; i < o->lines.n; i++)
 		if (o->lines.item[i].key == l.key) {
+			if (l.key->gathers)
+				l.value = gather(o, o->lines.item[i].value, l.value);
 			o->lines.item[i] = l;
 			return;
 		}

@@ -25,6 +25,11 @@
 #define ENGINE(form_, name_, def_, to_, or_to_) ROW(form_, name_, def_, ENGINE, to_, or_to_, NULL)
 #define GUIDS(name_, to_, or_to_) ROW(PATH, name_, "(null)", GUIDS, to_, or_to_, NULL)
 #define SPECIAL(form_, name_, def_, to_, note_) ROW(form_, name_, def_, SPECIAL, to_, NULL, note_)
+#define GATHERS(name_, def_) \
+	{ \
+		.name = name_, .def = def_, .form = OPENSM_TEXT, .fate = OPENSM_SAME, \
+		.gathers = true, .to = name_ \
+	}
 #define ALWAYS(form_, name_, def_, note_) ROW(form_, name_, def_, ALWAYS, NULL, NULL, note_)
 #define NONE(form_, name_, def_, note_) ROW(form_, name_, def_, NONE, NULL, NULL, note_)
 
@@ -36,7 +41,7 @@
 
 #define ZEROS_256 "0x0000000000000000000000000000000000000000000000000000000000000000"
 #define NO_PERFMGR "fmd does not read performance counters: perfquery and ibqueryerrors do"
-#define NO_CC "fmd does not program congestion control"
+#define NO_CC "fmd sets congestion control of IBA annex A10, and no vendor's own"
 
 static const struct opensm_key rows[] = {
 	SAME(NUMBER, "guid", "0x0000000000000000"),
@@ -213,24 +218,24 @@ static const struct opensm_key rows[] = {
 	QOS("swe_"),
 	QOS("rtr_"),
 
-	NONE(BOOL, "congestion_control", "FALSE", NO_CC),
-	NONE(NUMBER, "cc_key", "0x0000000000000000", NO_CC),
-	NONE(NUMBER, "cc_max_outstanding_mads", "500", NO_CC),
-	NONE(NUMBER, "cc_sw_cong_setting_control_map", "0x0", NO_CC),
-	NONE(TEXT, "cc_sw_cong_setting_victim_mask", ZEROS_256, NO_CC),
-	NONE(TEXT, "cc_sw_cong_setting_credit_mask", ZEROS_256, NO_CC),
-	NONE(NUMBER, "cc_sw_cong_setting_threshold", "0x00", NO_CC),
-	NONE(NUMBER, "cc_sw_cong_setting_packet_size", "0", NO_CC),
-	NONE(NUMBER, "cc_sw_cong_setting_credit_starvation_threshold", "0x00", NO_CC),
-	NONE(TEXT, "cc_sw_cong_setting_credit_starvation_return_delay", "0:0", NO_CC),
-	NONE(NUMBER, "cc_sw_cong_setting_marking_rate", "0", NO_CC),
-	NONE(NUMBER, "cc_ca_cong_setting_port_control", "0x0000", NO_CC),
-	NONE(NUMBER, "cc_ca_cong_setting_control_map", "0x0000", NO_CC),
-	NONE(TEXT, "cc_ca_cong_setting_ccti_timer", "0 0", NO_CC),
-	NONE(TEXT, "cc_ca_cong_setting_ccti_increase", "0 0", NO_CC),
-	NONE(TEXT, "cc_ca_cong_setting_trigger_threshold", "0 0", NO_CC),
-	NONE(TEXT, "cc_ca_cong_setting_ccti_min", "0 0", NO_CC),
-	NONE(TEXT, "cc_cct", "(null)", NO_CC),
+	SAME(BOOL, "congestion_control", "FALSE"),
+	SAME(NUMBER, "cc_key", "0x0000000000000000"),
+	SAME(NUMBER, "cc_max_outstanding_mads", "500"),
+	SAME(NUMBER, "cc_sw_cong_setting_control_map", "0x0"),
+	SAME(TEXT, "cc_sw_cong_setting_victim_mask", ZEROS_256),
+	SAME(TEXT, "cc_sw_cong_setting_credit_mask", ZEROS_256),
+	SAME(NUMBER, "cc_sw_cong_setting_threshold", "0x00"),
+	SAME(NUMBER, "cc_sw_cong_setting_packet_size", "0"),
+	SAME(NUMBER, "cc_sw_cong_setting_credit_starvation_threshold", "0x00"),
+	SAME(TEXT, "cc_sw_cong_setting_credit_starvation_return_delay", "0:0"),
+	SAME(NUMBER, "cc_sw_cong_setting_marking_rate", "0"),
+	SAME(NUMBER, "cc_ca_cong_setting_port_control", "0x0000"),
+	SAME(NUMBER, "cc_ca_cong_setting_control_map", "0x0000"),
+	GATHERS("cc_ca_cong_setting_ccti_timer", "0 0"),
+	GATHERS("cc_ca_cong_setting_ccti_increase", "0 0"),
+	GATHERS("cc_ca_cong_setting_trigger_threshold", "0 0"),
+	GATHERS("cc_ca_cong_setting_ccti_min", "0 0"),
+	SAME(TEXT, "cc_cct", "(null)"),
 
 	ROW(PATH, "prefix_routes_file", "/etc/opensm/prefix-routes.conf", SAME, "prefix_routes",
 	    NULL, NULL),
@@ -307,7 +312,9 @@ opensm_foreign_key(const char *name)
 #define IN_FMD_CONF " in a file of fmd.conf's form says it"
 	static const struct {
 		const char *begins, *reason;
-	} keys[] = { { "ar_", "adaptive_routing" IN_FMD_CONF }, { "cc_key_", NO_CC },
+	} keys[] = { { "ar_", "adaptive_routing" IN_FMD_CONF },
+		{ "cc_key_",
+		    "cc_key_write, cc_key_lease_period and cc_key_protect_bit" IN_FMD_CONF },
 		{ "congestion_control_policy_file", NO_CC },
 		{ "device_configuration_file", "fmd does not read it" },
 		{ "enable_ar_by_device_cap", "adaptive_routing" IN_FMD_CONF },

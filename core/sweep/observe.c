@@ -41,7 +41,7 @@ static void
 forget_port(struct inv_port *p)
 {
 	p->maps = MAPS_DUE;
-	p->maps_in_done = p->pkeys_done = p->aliases_done = false;
+	p->maps_in_done = p->pkeys_done = p->aliases_done = p->congestion_read = false;
 }
 
 static void

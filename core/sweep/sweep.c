@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/agents/agents.h"
 #include "core/ask/late.h"
 #include "core/audit/audit.h"
 #include "core/events/kinds.h"
@@ -80,7 +81,7 @@ sweeper_new(
 	s->logs.silent.kind = EVENT_NO_REPLY;
 	s->logs.refused.kind = EVENT_NODE_REFUSES;
 	s->logs.control = (struct fm_log_bucket){ .burst = 1, .every_ms = 60000 };
-	if (!program_new(s) || !sms_new(s) || !audit_new(s)) {
+	if (!program_new(s) || !sms_new(s) || !audit_new(s) || !agents_new(s)) {
 		fm_fail(err, FM_E_RESOURCE, "out of memory for the sweep");
 		sweeper_free(s);
 		return NULL;
@@ -106,6 +107,7 @@ sweeper_free(struct sweeper *s)
 	program_free(s);
 	sms_free(s);
 	audit_free(s);
+	agents_free(s);
 	plan_put(s->next);
 	plan_put(s->plan);
 	inv_fini(&s->inv);
@@ -129,17 +131,19 @@ sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
 	s->asked->chain_changed = true;
 	links_configured(s);
 	sms_configured(s);
+	agents_configured(s);
 }
 
 /* What is read back is no sweep; both begin when the answers are in that are out. */
 static int64_t
 idle_until_ms(const struct sweeper *s)
 {
-	int64_t at_ms;
+	int64_t at_ms, agents_ms = agents_due_ms(s);
 
 	if (s->run.pending > 0)
 		return INT64_MAX;
 	at_ms = sweeper_is_due_between(s) ? 0 : wake_next(s).at_ms;
+	at_ms = agents_ms < at_ms ? agents_ms : at_ms;
 	return audit_due_ms(s) < at_ms ? audit_due_ms(s) : at_ms;
 }
 
@@ -653,6 +657,16 @@ stop_waiting_in_vain(struct sweeper *s)
 		sweep_fail(s, FM_E_SYSTEM, "the sweep waited for answers that could not come");
 }
 
+/* A sweep goes on, or another is to begin.  Else what is beside sweeps is done. */
+static bool
+has_more_to_do(struct sweeper *s)
+{
+	if (s->run.phase != PHASE_IDLE || wake_is_due(s) || sweeper_is_due_between(s))
+		return true;
+	agents_step(s);
+	return audit_step(s);
+}
+
 void
 sweeper_step(struct sweeper *s)
 {
@@ -685,9 +699,7 @@ sweeper_step(struct sweeper *s)
 		if (may_go_on_beside(s) &&
 		    s->p.transport->ops->now_ns(s->p.transport) >= late_since_ns(s))
 			discover_let_go(s);
-		if (s->run.pending > 0 ||
-		    (s->run.phase == PHASE_IDLE && !wake_is_due(s) && !sweeper_is_due_between(s) &&
-			!audit_step(s)))
+		if (s->run.pending > 0 || !has_more_to_do(s))
 			return;
 		advance(s);
 	}

@@ -130,7 +130,7 @@ START_TEST(masks_are_numbers)
 	for (unsigned k = 0; k < 100; k++) {
 		unsigned n = 1 + fm_rng_below(&rng, 64);
 
-		strcpy(text, "0x");
+		memcpy(text, "0x", 2);
 		for (unsigned i = 0; i < n; i++)
 			text[2 + i] = "0123456789abcdefABCDEF"[fm_rng_below(&rng, 22)];
 		text[2 + n] = '\0';
@@ -187,7 +187,7 @@ START_TEST(a_table_too_long)
 	struct fm_error err = { 0 };
 
 	for (unsigned i = 0; i < 129; i++)
-		strcat(text, i > 0 ? ",0:0" : "0:0");
+		memcpy(text + 4 * i, i < 128 ? "0:0," : "0:0", 4);
 	t.words[CONGESTION_CCT] = text;
 	ck_assert_int_eq(congestion_check(&t, CONGESTION_CCT, &err), FM_E_CONFIG);
 	text[strlen(text) - 4] = '\0';

@@ -601,8 +601,8 @@ START_TEST(keys_of_mlnx_ofed)
 	    "says it\n"
 	    "opensm.conf:3: hm_unhealthy_ports_checks is MLNX_OFED's: babbling_port_policy stops "
 	    "ports that babble, fmctl trouble tells of the others\n"
-	    "opensm.conf:4: mlnx_congestion_control is MLNX_OFED's: fmd does not program "
-	    "congestion control\n"
+	    "opensm.conf:4: mlnx_congestion_control is MLNX_OFED's: fmd sets congestion "
+	    "control of IBA annex A10, and no vendor's own\n"
 	    "opensm.conf:5: max_wire_smps_per_device is MLNX_OFED's: max_smps_per_node in a file "
 	    "of fmd.conf's form says it\n"
 	    "opensm.conf:6: virt_enabled is MLNX_OFED's: fmd leaves virtual ports alone\n");

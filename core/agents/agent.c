@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* core/agents/agent.c - the steps; O(1) a MAD. */
+#include "core/agents/agent.h"
+
+#include <string.h>
+
+#define STATUS_AT 4
+#define STATUS_CODE 0x1c
+#define TRIES 3
+#define AGAIN_MS 60000
+#define AGAIN_DOUBLED_MOST 6 /* 64 min */
+
+static struct inv_port *
+port_of(const struct agent *a)
+{
+	return &inv_node(&a->all->s->inv, a->slot)->ports[a->port];
+}
+
+static bool
+is_switch(const struct agent *a)
+{
+	return inv_is_switch(inv_node(&a->all->s->inv, a->slot));
+}
+
+/* Does what is being read count: is it the same port, and the same that is wanted of it? */
+static bool
+counts(const struct agent *a)
+{
+	return a->epoch == a->all->epoch &&
+	    a->generation == inv_node(&a->all->s->inv, a->slot)->generation &&
+	    port_of(a)->congestion_read;
+}
+
+void
+agent_begin(struct agent *a)
+{
+	struct agents *all = a->all;
+
+	if (!counts(a))
+		a->state = AGENT_UNREAD;
+	port_of(a)->congestion_read = true;
+	a->generation = inv_node(&all->s->inv, a->slot)->generation;
+	a->epoch = all->epoch;
+	a->shown = all->set.key;
+	a->step = all->set.key != 0 || all->set.writes_key ? STEP_KEY : STEP_INFO;
+	a->block = 0;
+	a->sets = false;
+	a->busy = true;
+}
+
+static void
+finish(struct agent *a, enum agent_state state)
+{
+	struct agents *all = a->all;
+	int64_t now_ms = sweeper_clock_ms(all->s);
+
+	a->busy = false;
+	a->state = (uint8_t)state;
+	if (state == AGENT_HOLDS) {
+		a->n_failed = 0;
+		a->due_ms = all->s->set.sweep.audit_ms > 0 ? now_ms + all->s->set.sweep.audit_ms
+							   : INT64_MAX;
+	} else {
+		a->due_ms = now_ms + ((int64_t)AGAIN_MS << a->n_failed);
+		a->n_failed += a->n_failed < AGAIN_DOUBLED_MOST;
+	}
+	if (a->due_ms < all->again_ms)
+		all->again_ms = a->due_ms;
+}
+
+/* --------------------------------------------------------------------- asking */
+
+/* What the step is about, and what it is to hold. */
+static uint16_t
+attr_of(const struct agent *a, uint8_t data[GMP_DATA_BYTES])
+{
+	const struct congestion_blocks *b = &a->all->set.blocks;
+
+	memset(data, 0, GMP_DATA_BYTES);
+	switch (a->step) {
+	case STEP_INFO:
+		return WIRE_CC_INFO;
+	case STEP_SETTING:
+		if (is_switch(a))
+			memcpy(data, b->sw, sizeof(b->sw));
+		else
+			memcpy(data, b->ca, sizeof(b->ca));
+		return is_switch(a) ? WIRE_CC_SWITCH : WIRE_CC_CA;
+	case STEP_TABLE:
+		memcpy(data, b->table[a->block], sizeof(b->table[a->block]));
+		return WIRE_CC_TABLE;
+	default:
+		wire_cc_key_info_put(data, &a->key);
+		return WIRE_CC_KEY_INFO;
+	}
+}
+
+/* The SL of the way from our port. */
+static uint8_t
+sl_to(const struct sweeper *s, uint16_t lid)
+{
+	const struct inv_node *ours = inv_node(&s->inv, s->inv.local);
+	uint32_t peer = inv_is_switch(ours) ? s->inv.local : ours->ports[s->inv.local_port].peer;
+	uint32_t sw = peer != INV_NONE ? inv_node(&s->inv, peer)->sw_index : INV_NONE;
+
+	if (sw >= s->plan->snap->fab.n_switches)
+		return 0;
+	return tables_sl(&s->plan->tables->t, sw, lid);
+}
+
+static void on_answer(void *arg, enum txn_status status, const uint8_t *reply);
+
+/* The node's key for the window: that of its SMPs is its GUID. */
+void
+agent_ask(struct agent *a)
+{
+	struct agents *all = a->all;
+	const struct inv_port *p = port_of(a);
+	struct gmp_route to = { .lid = p->lid,
+		.sl = sl_to(all->s, p->lid),
+		.mgmt_class = WIRE_CLASS_CC,
+		.class_version = WIRE_CC_VERSION,
+		.n_tries = TRIES,
+		.key = a->shown };
+	uint8_t data[GMP_DATA_BYTES];
+	uint16_t attr;
+
+	if (!counts(a)) {
+		a->busy = false; /* the next pass begins with it anew */
+		port_of(a)->congestion_read = false;
+		return;
+	}
+	attr = attr_of(a, data);
+	all->under_way++;
+	*(a->sets ? &all->n_sets : &all->n_gets) += 1;
+	txn_gmp(all->s->p.txn, &to, a->sets ? WIRE_SET : WIRE_GET, attr,
+	    a->step == STEP_TABLE ? a->block : 0, a->sets ? data : NULL, ~p->guid, on_answer, a);
+}
+
+/* -------------------------------------------------------------------- answers */
+
+/* On with this step. */
+static void
+go_to(struct agent *a, enum agent_step step, bool sets)
+{
+	a->step = (uint8_t)step;
+	a->sets = sets;
+	if (!fm_vec_push(&a->all->ready, a))
+		finish(a, AGENT_SILENT); /* out of memory: later again */
+}
+
+static void
+take_info(struct agent *a, const uint8_t *data)
+{
+	const struct conf_congestion *set = &a->all->set;
+	struct wire_cc_info info;
+
+	if (!wire_cc_info_get(data, &info))
+		finish(a, AGENT_STRANGE);
+	else if (!is_switch(a) && info.table_blocks < set->blocks.n_blocks)
+		finish(a, AGENT_SMALL);
+	else
+		go_to(a, STEP_SETTING, false);
+}
+
+/* A key that is not ours: it shows, or is hidden from us. */
+static bool
+is_foreign(const struct agent *a, const struct wire_cc_key_info *now)
+{
+	return now->key != 0 ? now->key != a->all->set.key : now->protect;
+}
+
+/* Which key opens an agent that is to have another: that which shows, else perhaps that which we
+ * have given it ourselves. */
+static void
+set_key(struct agent *a, const struct wire_cc_key_info *now)
+{
+	if (is_foreign(a, now))
+		a->shown = now->key != 0 ? now->key : a->all->key_before;
+	go_to(a, STEP_KEY, true);
+}
+
+static void
+take_key(struct agent *a, const uint8_t *data)
+{
+	const struct conf_congestion *set = &a->all->set;
+	struct wire_cc_key_info now, want;
+	bool holds;
+
+	if (!wire_cc_key_info_get(data, &now)) {
+		finish(a, AGENT_STRANGE);
+		return;
+	}
+	want = (struct wire_cc_key_info){ .key = set->key,
+		.protect = set->key != 0 && set->key_protected,
+		.lease_s = (uint16_t)set->key_lease_s,
+		.violations = now.violations };
+	holds = now.key == want.key && now.protect == want.protect && now.lease_s == want.lease_s;
+	if (a->sets || (set->writes_key && holds))
+		a->shown = set->key;
+	if (!set->writes_key && now.key != 0 && is_foreign(a, &now)) {
+		finish(a, AGENT_FOREIGN); /* one that is hidden may be none */
+	} else if (!set->writes_key || holds) {
+		go_to(a, STEP_INFO, false);
+	} else if (a->sets) {
+		finish(a, AGENT_REFUSES);
+	} else {
+		a->key = want;
+		set_key(a, &now);
+	}
+}
+
+static bool
+holds(const struct agent *a, const uint8_t *data)
+{
+	const struct congestion_blocks *b = &a->all->set.blocks;
+
+	if (a->step == STEP_TABLE)
+		return wire_cc_table_holds(data, b->table[a->block], a->block);
+	return is_switch(a)
+	    ? wire_cc_switch_holds(data, b->sw, inv_node(&a->all->s->inv, a->slot)->n_ports)
+	    : wire_cc_ca_holds(data, b->ca);
+}
+
+static void
+take_setting(struct agent *a, const uint8_t *data)
+{
+	bool is_last =
+	    is_switch(a) || (a->step == STEP_TABLE && a->block + 1 == a->all->set.blocks.n_blocks);
+
+	if (!holds(a, data)) {
+		if (a->sets)
+			finish(a, AGENT_REFUSES);
+		else
+			go_to(a, (enum agent_step)a->step, true);
+		return;
+	}
+	if (is_last) {
+		finish(a, AGENT_HOLDS);
+		return;
+	}
+	a->block += a->step == STEP_TABLE;
+	go_to(a, STEP_TABLE, false);
+}
+
+/* It did not answer: for its key? */
+static void
+take_reason(struct agent *a, const uint8_t *data)
+{
+	struct wire_cc_key_info now;
+
+	if (wire_cc_key_info_get(data, &now) && is_foreign(a, &now))
+		finish(a, AGENT_FOREIGN);
+	else
+		finish(a, AGENT_SILENT);
+}
+
+static void
+take_answer(struct agent *a, const uint8_t *data)
+{
+	switch (a->step) {
+	case STEP_INFO:
+		take_info(a, data);
+		break;
+	case STEP_KEY:
+		take_key(a, data);
+		break;
+	case STEP_SETTING:
+	case STEP_TABLE:
+		take_setting(a, data);
+		break;
+	default:
+		take_reason(a, data);
+	}
+}
+
+/* IBA 13.4.7: of the class, or of what each agent has, there is nothing. */
+static bool
+says_absent(const struct agent *a, const uint8_t *reply)
+{
+	switch (wire_get16(reply + STATUS_AT) & STATUS_CODE) {
+	case WIRE_STATUS_BAD_CLASS_VERSION:
+	case WIRE_STATUS_BAD_METHOD:
+		return true;
+	case WIRE_STATUS_BAD_METHOD_ATTR:
+		return !a->sets && (a->step == STEP_INFO || a->step == STEP_KEY);
+	default:
+		return false;
+	}
+}
+
+static void
+on_answer(void *arg, enum txn_status status, const uint8_t *reply)
+{
+	struct agent *a = arg;
+
+	a->all->under_way--;
+	if (status == TXN_CANCELLED || !counts(a)) {
+		a->busy = false;
+		port_of(a)->congestion_read = false;
+		a->all->again_ms = sweeper_clock_ms(a->all->s);
+	} else if (status == TXN_OK) {
+		a->all->n_taken += a->sets;
+		take_answer(a, reply + WIRE_CC_DATA_AT);
+	} else if (status == TXN_REFUSED) {
+		finish(a, says_absent(a, reply) ? AGENT_ABSENT : AGENT_REFUSES);
+	} else if (a->step == STEP_WHY || (a->step == STEP_KEY && !a->sets)) {
+		finish(a, AGENT_SILENT);
+	} else {
+		go_to(a, STEP_WHY, false);
+	}
+}
