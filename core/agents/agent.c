@@ -31,18 +31,31 @@ counts(const struct agent *a)
 	    port_of(a)->congestion_read;
 }
 
+/* Where keys are as ever and what it can hold is known, neither is asked. */
+static enum agent_step
+first_step(const struct agent *a)
+{
+	const struct conf_congestion *set = &a->all->set;
+
+	if (set->key != 0 || set->writes_key)
+		return STEP_KEY;
+	return a->is_known && a->table_blocks >= set->blocks.n_blocks ? STEP_SETTING : STEP_INFO;
+}
+
 void
 agent_begin(struct agent *a)
 {
 	struct agents *all = a->all;
+	uint32_t generation = inv_node(&all->s->inv, a->slot)->generation;
 
 	if (!counts(a))
 		a->state = AGENT_UNREAD;
+	a->is_known = a->is_known && a->generation == generation && port_of(a)->congestion_read;
 	port_of(a)->congestion_read = true;
-	a->generation = inv_node(&all->s->inv, a->slot)->generation;
+	a->generation = generation;
 	a->epoch = all->epoch;
 	a->shown = all->set.key;
-	a->step = all->set.key != 0 || all->set.writes_key ? STEP_KEY : STEP_INFO;
+	a->step = (uint8_t)first_step(a);
 	a->block = 0;
 	a->sets = false;
 	a->busy = true;
@@ -56,6 +69,7 @@ finish(struct agent *a, enum agent_state state)
 
 	a->busy = false;
 	a->state = (uint8_t)state;
+	a->is_known = state == AGENT_HOLDS;
 	if (state == AGENT_HOLDS) {
 		a->n_failed = 0;
 		a->due_ms = all->s->set.sweep.audit_ms > 0 ? now_ms + all->s->set.sweep.audit_ms
@@ -161,6 +175,7 @@ take_info(struct agent *a, const uint8_t *data)
 		finish(a, AGENT_SMALL);
 	else
 		go_to(a, STEP_SETTING, false);
+	a->table_blocks = is_switch(a) ? UINT8_MAX : info.table_blocks;
 }
 
 /* A key that is not ours: it shows, or is hidden from us. */

@@ -3,7 +3,7 @@
  * core/agents/agent.h - one agent: what it is asked, and what follows from its answers.
  *
  *	CongestionKeyInfo		where we have a CC_Key; Set, if keys are written
- *	CongestionInfo
+ *	CongestionInfo			unless it has told it since it came
  *	SwitchCongestionSetting		or CACongestionSetting; Set where it differs
  *	CongestionControlTable		of a CA, block by block; likewise
  *
@@ -22,12 +22,14 @@ struct agent {
 	struct agents *all;
 	uint32_t slot, generation, epoch;
 	uint8_t port;
-	uint8_t state;		     /* enum agent_state: as it has answered in `epoch` */
-	uint8_t step;		     /* enum agent_step */
-	uint8_t block;		     /* of the table */
-	bool busy;		     /* it is being read */
-	bool sets;		     /* the step is to be a Set */
-	uint8_t n_failed;	     /* times in a row that it did not end by holding all */
+	uint8_t state;	      /* enum agent_state: as it has answered in `epoch` */
+	uint8_t step;	      /* enum agent_step */
+	uint8_t block;	      /* of the table */
+	uint8_t table_blocks; /* that it can hold */
+	bool is_known;	      /* that is as it has told since it came, and it held all then */
+	bool busy;	      /* it is being read */
+	bool sets;	      /* the step is to be a Set */
+	uint8_t n_failed;     /* times in a row that it did not end by holding all */
 	struct wire_cc_key_info key; /* that is to be set */
 	uint64_t shown;		     /* the CC_Key that opens it */
 	int64_t due_ms;		     /* to be read again; INT64_MAX: for a reason only */

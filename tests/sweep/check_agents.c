@@ -246,7 +246,8 @@ START_TEST(a_reload_sends_what_differs)
 	expect_all_hold();
 	ck_assert_uint_eq(sets(), n + SWITCHES);
 
-	want(1); /* marking rate and both blocks */
+	ck_assert_uint_eq(gets(), n_gets + 3 * HOSTS + SWITCHES); /* no CongestionInfo again */
+	want(1);						  /* marking rate and both blocks */
 	rig.set.congestion.text.sw_threshold = 3;
 	congestion_make(&rig.set.congestion.text, &rig.set.congestion.blocks);
 	configure();
