@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#define STATUS_AT 4
 #define STATUS_CODE 0x1c
 #define TRIES 3
 #define AGAIN_MS 60000
@@ -293,7 +292,10 @@ take_answer(struct agent *a, const uint8_t *data)
 static bool
 says_absent(const struct agent *a, const uint8_t *reply)
 {
-	switch (wire_get16(reply + STATUS_AT) & STATUS_CODE) {
+	struct wire_header h;
+
+	wire_header_get(reply, &h);
+	switch (h.status & STATUS_CODE) {
 	case WIRE_STATUS_BAD_CLASS_VERSION:
 	case WIRE_STATUS_BAD_METHOD:
 		return true;

@@ -19,6 +19,11 @@
 #define NONE(form_, name_, def_, note_) ROW(form_, name_, def_, NONE, NULL, NULL, note_)
 #define SECTION(name_, note_) ROW(SECTION, name_, "", NONE, NULL, NULL, note_)
 
+/* Set by CongestionControl.Enable. */
+#define WITH_CC(form_, name_, def_, to_) \
+	SPECIAL(form_, "CongestionControl." name_, def_, to_, "if CongestionControl.Enable is 1")
+
+#define NO_CCT "write the table of delays as cc_cct: opa-fm makes it for Omni-Path"
 #define NO_OPA "it is of Omni-Path, InfiniBand has none"
 #define NO_PM "fmd does not read performance counters: perfquery and ibqueryerrors do"
 #define NO_LIMIT "a sweep of fmd goes on with what answers, and looks again at what did not"
@@ -137,8 +142,21 @@ static const struct opensm_key rows[] = {
 	    "force_link_width says which widths ports may have; fmctl links --degraded shows "
 	    "others"),
 	SECTION("Preemption", NO_OPA),
-	NONE(BOOL, "CongestionControl.Enable", "0", "fmd does not program congestion control"),
-	ALWAYS(SECTION, "CongestionControl", "", "it is said at Enable"),
+	SPECIAL(BOOL, "CongestionControl.Enable", "0", "congestion_control",
+	    "1 sets the keys below, too, and the control maps to all that they say; hosts slow "
+	    "down by cc_cct, which is to be written"),
+	ALWAYS(BOOL, "CongestionControl.Debug", "0", "fmctl status says who holds its settings"),
+	WITH_CC(NUMBER, "Switch.Threshold", "1", "cc_sw_cong_setting_threshold"),
+	WITH_CC(NUMBER, "Switch.PacketSize", "0", "cc_sw_cong_setting_packet_size"),
+	WITH_CC(NUMBER, "Switch.MarkingRate", "0", "cc_sw_cong_setting_marking_rate"),
+	WITH_CC(BOOL, "Switch.VictimMarkingEnable", "1", "cc_sw_cong_setting_victim_mask"),
+	WITH_CC(NUMBER, "Fi.Increase", "1", "cc_ca_cong_setting_ccti_increase"),
+	WITH_CC(NUMBER, "Fi.Timer", "1", "cc_ca_cong_setting_ccti_timer"),
+	WITH_CC(NUMBER, "Fi.Threshold", "8", "cc_ca_cong_setting_trigger_threshold"),
+	WITH_CC(NUMBER, "Fi.Min", "0", "cc_ca_cong_setting_ccti_min"),
+	NONE(NUMBER, "CongestionControl.Fi.Limit", "127", NO_CCT),
+	NONE(NUMBER, "CongestionControl.Fi.DesiredMaxDelay", "8300", NO_CCT),
+	ALWAYS(SECTION, "CongestionControl", "", "it is said at its elements"),
 	ROW(BOOL, "AdaptiveRouting.Enable", "0", SAME, "adaptive_routing.enable", NULL,
 	    "fmd proves and shows groups of ports, and writes none into switches yet"),
 	SAME(BOOL, "AdaptiveRouting.FineGrained", "0", "adaptive_routing.fine_grained"),

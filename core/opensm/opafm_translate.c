@@ -16,6 +16,8 @@
 #define MAX_NEAR 100	 /* unknown elements for which a known one is looked for */
 #define MAX_PATH_LIFE 63 /* PathRecord's PacketLifeTime has six bits */
 #define MAX_ORDER 64	 /* groups in RoutingOrder; opa-fm takes 8 */
+#define N_SLS 16
+#define ALL_PORTS "0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff" /* 0..254 */
 #define ORDER_SECTION "DGShortestPathTopology.RoutingOrder"
 #define ORDER ORDER_SECTION ".DeviceGroup"
 
@@ -344,6 +346,48 @@ set_path_life(struct opafm *x, const struct opensm_line *l)
 		    "PacketLifetime %s is not used: DynamicPacketLifetime.Enable is 1", l->value);
 }
 
+/* A number of all SLs: "0 10, 1 10, ...". */
+static const char *
+all_sls(struct opafm *x, const char *value)
+{
+	char text[N_SLS * 20] = "";
+	size_t n = 0;
+
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		n += (size_t)snprintf(text + n, n < sizeof(text) ? sizeof(text) - n : 0,
+		    "%s%u %.12s", sl > 0 ? ", " : "", sl, value);
+	return fm_arena_strdup(x->o.mem, text);
+}
+
+/* What opa-fm sends to all switches and hosts is one value of each, whether it is written or not,
+ * and all of it counts. */
+static void
+set_congestion(struct opafm *x, const struct opensm_line *l)
+{
+	static const char section[] = "CongestionControl.";
+
+	opensm_set(&x->o, l, NULL, l->key->to, "yes");
+	opensm_set(&x->o, l, NULL, "cc_sw_cong_setting_control_map", "0x15");
+	opensm_set(&x->o, l, NULL, "cc_ca_cong_setting_control_map", "0xffff");
+	for (size_t i = 0; opafm_key(i) != NULL; i++) {
+		const struct opensm_key *key = opafm_key(i);
+		const struct opensm_line *own = find_line(x, key->name);
+		const char *value = own != NULL ? own->value : key->def;
+
+		if (strncmp(key->name, section, sizeof(section) - 1) != 0 ||
+		    key->fate != OPENSM_SPECIAL || key == l->key)
+			continue;
+		if (key->form == OPENSM_BOOL)
+			value = strcmp(value, "0") == 0 ? "0" : ALL_PORTS;
+		else if (strncmp(key->to, "cc_ca_", 6) == 0)
+			value = all_sls(x, value);
+		opensm_set(&x->o, own != NULL ? own : l, NULL, key->to, value);
+	}
+	opensm_tell(&x->o, OPENSM_HINT, l,
+	    "CongestionControl.Enable: hosts do not slow down before the table of delays is "
+	    "written as cc_cct, which opa-fm makes of Fi.Limit and Fi.DesiredMaxDelay");
+}
+
 static void
 set_special(struct opafm *x, const struct opensm_line *l)
 {
@@ -368,6 +412,8 @@ set_special(struct opafm *x, const struct opensm_line *l)
 		set_both(x, l);
 	else if (strcmp(name, "PacketLifetime") == 0)
 		set_path_life(x, l);
+	else if (strcmp(name, "CongestionControl.Enable") == 0)
+		set_congestion(x, l);
 	else if (strcmp(name, "TrapThreshold") == 0)
 		opensm_set(&x->o, l, NULL, l->key->to, "yes");
 }

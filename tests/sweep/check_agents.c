@@ -116,13 +116,13 @@ seen(void)
 }
 
 static uint64_t
-sets(void)
+n_written(void)
 {
 	return sim_counts(rig.sim)->cc_sets;
 }
 
 static uint64_t
-gets(void)
+n_asked(void)
 {
 	return sim_counts(rig.sim)->cc_gets;
 }
@@ -190,14 +190,14 @@ START_TEST(all_hold_and_a_sweep_sets_nothing)
 {
 	bring_up();
 	expect_all_hold();
-	ck_assert_uint_eq(sets(), 3 * HOSTS + SWITCHES);
-	ck_assert_uint_eq(gets(), 4 * HOSTS + 2 * SWITCHES);
+	ck_assert_uint_eq(n_written(), 3 * HOSTS + SWITCHES);
+	ck_assert_uint_eq(n_asked(), 4 * HOSTS + 2 * SWITCHES);
 	rig_run(&rig, SWEEP_HEAVY);
 	pass(1000);
 	rig_run(&rig, SWEEP_LIGHT);
 	pass(HOUR);
-	ck_assert_uint_eq(sets(), 3 * HOSTS + SWITCHES);
-	ck_assert_uint_eq(gets(), 4 * HOSTS + 2 * SWITCHES);
+	ck_assert_uint_eq(n_written(), 3 * HOSTS + SWITCHES);
+	ck_assert_uint_eq(n_asked(), 4 * HOSTS + 2 * SWITCHES);
 	ck_assert_str_eq(rig_log, "");
 }
 END_TEST
@@ -207,7 +207,7 @@ START_TEST(off_sends_nothing)
 	prepare(0);
 	rig_bring_up(&rig);
 	pass(MINUTE);
-	ck_assert_uint_eq(sets() + gets(), 0);
+	ck_assert_uint_eq(n_written() + n_asked(), 0);
 	ck_assert(!seen().enabled);
 }
 END_TEST
@@ -218,13 +218,13 @@ START_TEST(a_start_over_sets_nothing)
 	uint64_t n;
 
 	bring_up();
-	n = sets();
+	n = n_written();
 	rig_stop(&rig);
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	pass(1000);
 	expect_all_hold();
-	ck_assert_uint_eq(sets(), n);
+	ck_assert_uint_eq(n_written(), n);
 }
 END_TEST
 
@@ -233,27 +233,27 @@ START_TEST(a_reload_sends_what_differs)
 	uint64_t n, n_gets;
 
 	bring_up();
-	n = sets();
-	n_gets = gets();
+	n = n_written();
+	n_gets = n_asked();
 	configure(); /* the same */
 	pass(1000);
-	ck_assert_uint_eq(sets() + gets(), n + n_gets);
+	ck_assert_uint_eq(n_written() + n_asked(), n + n_gets);
 
 	rig.set.congestion.text.sw_threshold = 3;
 	congestion_make(&rig.set.congestion.text, &rig.set.congestion.blocks);
 	configure();
 	pass(1000);
 	expect_all_hold();
-	ck_assert_uint_eq(sets(), n + SWITCHES);
+	ck_assert_uint_eq(n_written(), n + SWITCHES);
 
-	ck_assert_uint_eq(gets(), n_gets + 3 * HOSTS + SWITCHES); /* no CongestionInfo again */
-	want(1);						  /* marking rate and both blocks */
+	ck_assert_uint_eq(n_asked(), n_gets + 3 * HOSTS + SWITCHES); /* no CongestionInfo again */
+	want(1); /* marking rate and both blocks */
 	rig.set.congestion.text.sw_threshold = 3;
 	congestion_make(&rig.set.congestion.text, &rig.set.congestion.blocks);
 	configure();
 	pass(1000);
 	expect_all_hold();
-	ck_assert_uint_eq(sets(), n + 2 * SWITCHES + 2 * HOSTS);
+	ck_assert_uint_eq(n_written(), n + 2 * SWITCHES + 2 * HOSTS);
 }
 END_TEST
 
@@ -262,12 +262,12 @@ START_TEST(off_by_reload_leaves_all)
 	uint64_t n;
 
 	bring_up();
-	n = sets() + gets();
+	n = n_written() + n_asked();
 	rig.set.congestion.enable = false;
 	configure();
 	sim_reboot(rig.sim, rig_host(&rig, 3), 1000000);
 	pass(HOUR);
-	ck_assert_uint_eq(sets() + gets(), n);
+	ck_assert_uint_eq(n_written() + n_asked(), n);
 	ck_assert_uint_eq(n_lines("congestion control is off"), 1);
 	rig.set.congestion.enable = true;
 	configure();
@@ -286,13 +286,13 @@ START_TEST(a_reboot_is_set_again)
 	fm_rng_seed(&rng, (uint64_t)_i);
 	bring_up();
 	node = _i < 2 ? rig_host(&rig, _i == 0 ? 5 : 1) : rig_random_switch(&rig, &rng);
-	n = sets();
+	n = n_written();
 	sim_reboot(rig.sim, node, 1000000);
 	pass(MINUTE);
 	rig_run(&rig, SWEEP_HEAVY);
 	pass(MINUTE);
 	expect_all_hold();
-	ck_assert_uint_eq(sets(), n + (_i < 2 ? 3 : 1));
+	ck_assert_uint_eq(n_written(), n + (_i < 2 ? 3 : 1));
 }
 END_TEST
 
@@ -306,11 +306,11 @@ START_TEST(what_others_write_is_seen)
 	rig_bring_up(&rig);
 	pass(1000);
 	expect_all_hold();
-	n = sets();
+	n = n_written();
 	memset(agent_of(rig_host(&rig, 7))->ca, 0, WIRE_CC_CA_BYTES);
 	pass(11 * MINUTE);
 	expect_all_hold();
-	ck_assert_uint_eq(sets(), n + 1);
+	ck_assert_uint_eq(n_written(), n + 1);
 }
 END_TEST
 
@@ -340,7 +340,7 @@ START_TEST(reserved_bits_are_left)
 	rig.set.congestion.enable = true;
 	configure();
 	pass(1000);
-	ck_assert_uint_eq(sets(), 0);
+	ck_assert_uint_eq(n_written(), 0);
 	ck_assert_uint_eq(seen().ports[AGENT_HOLDS], HOSTS);
 	ck_assert_uint_eq(seen().switches[AGENT_HOLDS], SWITCHES);
 }
@@ -373,7 +373,7 @@ START_TEST(a_foreign_key_is_one_line)
 	ck_assert_uint_eq(n_lines("CC_Key that is not ours"), 1);
 	ck_assert_uint_eq(seen().switches[AGENT_FOREIGN] + seen().ports[AGENT_FOREIGN], n_locked);
 	/* 7 tries in the first two hours, then one in 64 min: 28, of 9 MADs at most */
-	n = sets() + gets();
+	n = n_written() + n_asked();
 	ck_assert_uint_le(n, 28 * 9 * n_locked + 100);
 
 	for (uint32_t i = 3; i < n_nodes(); i++)
@@ -430,16 +430,16 @@ START_TEST(keys_are_written)
 	pass(5 * MINUTE);
 	expect_all_hold();
 	expect_keys(0x1234, true, 60);
-	n = sets();
+	n = n_written();
 	pass(HOUR);
-	ck_assert_uint_eq(sets(), n);
+	ck_assert_uint_eq(n_written(), n);
 
 	rig.set.congestion.key = 0x4321;
 	configure();
 	pass(1000);
 	expect_all_hold();
 	expect_keys(0x4321, true, 60);
-	ck_assert_uint_eq(sets(), n + HOSTS + SWITCHES);
+	ck_assert_uint_eq(n_written(), n + HOSTS + SWITCHES);
 
 	rig.set.congestion.key = 0;
 	configure();
@@ -491,7 +491,7 @@ START_TEST(hostile_agents)
 	/* by chance bytes may say anything, but not that all is held */
 	ck_assert_uint_eq(n_hold, n_nodes() - n_bad);
 	ck_assert_uint_eq(r.n_named, n_bad < AGENTS_NAMED ? n_bad : AGENTS_NAMED);
-	ck_assert_uint_le(sets() + gets(), (uint64_t)n_bad * 10 * 12 + n_nodes() * 100);
+	ck_assert_uint_le(n_written() + n_asked(), (uint64_t)n_bad * 10 * 12 + n_nodes() * 100);
 
 	for (uint32_t i = 0; i < n_nodes(); i++) {
 		say(i, "sound");
@@ -503,9 +503,9 @@ START_TEST(hostile_agents)
 	configure();
 	pass(MINUTE);
 	expect_all_hold();
-	n = sets();
+	n = n_written();
 	pass(3 * HOUR);
-	ck_assert_uint_eq(sets(), n);
+	ck_assert_uint_eq(n_written(), n);
 	free(is_bad);
 }
 END_TEST

@@ -172,6 +172,10 @@ END_TEST
 	"<DGShortestPathTopology><RoutingOrder>" text "</RoutingOrder></DGShortestPathTopology>"
 #define DG(name) "<DeviceGroup>" name "</DeviceGroup>"
 
+#define SLS(n) \
+	"0 " n ", 1 " n ", 2 " n ", 3 " n ", 4 " n ", 5 " n ", 6 " n ", 7 " n ", 8 " n ", 9 " n \
+	", 10 " n ", 11 " n ", 12 " n ", 13 " n ", 14 " n ", 15 " n
+
 static const struct {
 	const char *text, *becomes;
 } translated[] = {
@@ -207,6 +211,21 @@ static const struct {
 	{ "<LogLevel>7</LogLevel>", "log_level = debug | debug = 'all'" },
 	{ "<LogFile>/var/log/a &amp; b's</LogFile>", "log_file = '/var/log/a & b\\'s'" },
 	{ "<TrapThreshold>20</TrapThreshold>", "babbling_port_policy = yes" },
+	{ "<CongestionControl><Switch><Threshold>5</Threshold></Switch></CongestionControl>", "" },
+	{ "<CongestionControl><Enable>1</Enable><Switch><Threshold>5</Threshold>"
+	  "<VictimMarkingEnable>0</VictimMarkingEnable></Switch><Fi><Timer>3</Timer></Fi>"
+	  "</CongestionControl>",
+	    "congestion_control = yes | cc_sw_cong_setting_control_map = 0x15 | "
+	    "cc_ca_cong_setting_control_map = 0xffff | cc_sw_cong_setting_threshold = 5 | "
+	    "cc_sw_cong_setting_packet_size = 0 | cc_sw_cong_setting_marking_rate = 0 | "
+	    "cc_sw_cong_setting_victim_mask = '0' | "
+	    "cc_ca_cong_setting_ccti_increase = '" SLS(
+		"1") "' | "
+		     "cc_ca_cong_setting_ccti_timer = '" SLS(
+			 "3") "' | "
+			      "cc_ca_cong_setting_trigger_threshold = '" SLS(
+				  "8") "' | "
+				       "cc_ca_cong_setting_ccti_min = '" SLS("0") "'" },
 	{ "<ForceRebalance>1</ForceRebalance>", "rebalance = always" },
 	{ "<RoutingAlgorithm>dgshortestpath</RoutingAlgorithm>", "chain = { 'dgshortestpath' }" },
 	{ "<RoutingAlgorithm>hypercube</RoutingAlgorithm>", "chain = { 'dor' }" },
@@ -310,6 +329,10 @@ START_TEST(a_typical_file)
 	ck_assert_int_eq(conf->ports.leaf_head_of_queue_lifetime, 10);
 	ck_assert_int_eq(conf->transport.retries, 4);
 	ck_assert(conf->ar.enable);
+	ck_assert(conf->congestion.enable);
+	ck_assert_uint_eq(conf->congestion.blocks.sw[4], 0x7f); /* all ports are victims, too */
+	ck_assert_uint_eq(conf->congestion.blocks.sw[68], 0x10);
+	ck_assert_uint_eq(conf->congestion.blocks.ca[4 + 8 * 15 + 3], 8);
 	ck_assert_int_eq(conf->ar.threshold, 5);
 	ck_assert_int_eq(conf->addresses.subnet_prefix, (int64_t)0xfe80000000001001);
 	conf_put(conf);

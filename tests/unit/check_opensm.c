@@ -586,6 +586,31 @@ START_TEST(keys_of_the_cache)
 }
 END_TEST
 
+/* One line for each SL: they add up, and of one SL the last counts. */
+START_TEST(lines_of_sls)
+{
+	struct conf *conf = load("congestion_control TRUE\n"
+				 "cc_key 0x77\n"
+				 "cc_ca_cong_setting_control_map 0x8001\n"
+				 "cc_ca_cong_setting_ccti_timer 0 1\n"
+				 "cc_sw_cong_setting_threshold 0x0f\n"
+				 "cc_ca_cong_setting_ccti_timer 15\t0x20\n"
+				 "cc_ca_cong_setting_ccti_timer 0 7\n"
+				 "cc_cct 0:1,3:16383\n");
+	const uint8_t *ca = conf->congestion.blocks.ca;
+
+	ck_assert(conf->congestion.enable && !conf->congestion.writes_key);
+	ck_assert_uint_eq(conf->congestion.key, 0x77);
+	ck_assert_uint_eq(wire_get16(ca + 2), 0x8001);
+	ck_assert_uint_eq(wire_get16(ca + 4), 7);
+	ck_assert_uint_eq(wire_get16(ca + 4 + 8 * 15), 0x20);
+	ck_assert_uint_eq(conf->congestion.blocks.sw[68], 0xf0);
+	ck_assert_uint_eq(wire_get32(conf->congestion.blocks.table[0] + 4), 0x0001ffff);
+	ck_assert_ptr_nonnull(strstr(said, "opensm.conf:2: cc_key stands in a file that anybody"));
+	conf_put(conf);
+}
+END_TEST
+
 /* OpenSM 3.3.24 passes over MLNX_OFED's keys with a word each; here they are told as one group. */
 START_TEST(keys_of_mlnx_ofed)
 {
@@ -983,6 +1008,7 @@ main(void)
 	tcase_add_test(tc, all_mistakes_of_a_file_are_told);
 	tcase_add_test(tc, keys_without_counterpart_are_told_together);
 	tcase_add_test(tc, keys_of_the_cache);
+	tcase_add_test(tc, lines_of_sls);
 	tcase_add_test(tc, keys_of_mlnx_ofed);
 	tcase_add_test(tc, the_priority_as_master);
 	tcase_add_test(tc, a_log_file_beside_the_units_folders_is_warned_of);
