@@ -58,13 +58,6 @@ is_ours(const struct sweeper *s)
 	    !s->set.dry_run && s->plan != NULL && s->plan->tables != NULL;
 }
 
-/* No sweep runs or is asked for. */
-static bool
-is_calm(const struct sweeper *s)
-{
-	return s->run.phase == PHASE_IDLE && s->run.pending == 0 && s->run.wanted == SWEEP_NONE;
-}
-
 /* Can MADs reach an agent at this port, and is there to be one? */
 static bool
 takes_part(const struct sweeper *s, uint32_t slot, unsigned port)
@@ -319,8 +312,6 @@ agents_step(struct sweeper *s)
 			forget(all);
 		return;
 	}
-	if (!is_calm(s))
-		return;
 	if (!all->passing && agents_due_ms(s) <= sweeper_clock_ms(s))
 		begin_pass(all);
 	most = all->set.max_outstanding > 0 ? (uint32_t)all->set.max_outstanding : 1;

@@ -24,27 +24,32 @@
 
 static struct rig rig;
 
-/* As the loop of the program; no MAD leaves while a sweep runs. */
+/* A turn of the loop of the program; no MAD leaves while a sweep runs. */
+static void
+turn(int64_t end_ns)
+{
+	int64_t due = sweeper_due_ns(rig.sweeper);
+	uint64_t sweep = sweeper_report(rig.sweeper)->number;
+	bool sweeps = sweeper_phase(rig.sweeper) != PHASE_IDLE;
+	struct agents_report before, after;
+	struct fm_error err = { 0 };
+
+	sweeper_agents(rig.sweeper, &before);
+	ck_assert_msg(txn_poll(rig.txn, due < end_ns ? due : end_ns, &err) >= 0, "%s", err.msg);
+	sweeper_step(rig.sweeper);
+	sweeper_agents(rig.sweeper, &after);
+	if (sweeps && sweeper_phase(rig.sweeper) != PHASE_IDLE &&
+	    sweeper_report(rig.sweeper)->number == sweep)
+		ck_assert_uint_eq(before.n_gets + before.n_sets, after.n_gets + after.n_sets);
+}
+
 static void
 pass(int64_t ms)
 {
 	int64_t end = sim_now_ns(rig.sim) + ms * INT64_C(1000000);
-	struct fm_error err = { 0 };
 
-	while (sim_now_ns(rig.sim) < end) {
-		int64_t due = sweeper_due_ns(rig.sweeper);
-		struct agents_report before, after;
-		bool sweeps;
-
-		sweeper_agents(rig.sweeper, &before);
-		sweeps = sweeper_phase(rig.sweeper) != PHASE_IDLE;
-		ck_assert_msg(txn_poll(rig.txn, due < end ? due : end, &err) >= 0, "%s", err.msg);
-		sweeper_agents(rig.sweeper, &after);
-		if (sweeps)
-			ck_assert_uint_eq(
-			    before.n_gets + before.n_sets, after.n_gets + after.n_sets);
-		sweeper_step(rig.sweeper);
-	}
+	while (sim_now_ns(rig.sim) < end)
+		turn(end);
 }
 
 /* Some of all that can be wanted; another k: other numbers. */
@@ -293,6 +298,99 @@ START_TEST(a_reboot_is_set_again)
 	pass(MINUTE);
 	expect_all_hold();
 	ck_assert_uint_eq(n_written(), n + (_i < 2 ? 3 : 1));
+}
+END_TEST
+
+/* A port that was down for a moment, as its host was reset: nobody has seen it gone. */
+START_TEST(a_port_that_was_down_is_read)
+{
+	uint32_t node;
+	struct cca *c;
+
+	bring_up();
+	node = rig_host(&rig, 6);
+	c = agent_of(node);
+	cca_reboot(c);
+	sim_flap(rig.sim, node, 1, 1000);
+	pass(MINUTE);
+	expect_all_hold();
+	ck_assert_uint_eq(n_written(), 3 * HOSTS + SWITCHES + 3);
+}
+END_TEST
+
+/* A switch that lost its power and shows it by LinearFDBTop alone. */
+START_TEST(a_switch_that_lost_its_power)
+{
+	struct fm_rng rng;
+	uint32_t node;
+
+	fm_rng_seed(&rng, 1);
+	bring_up();
+	node = rig_random_switch(&rig, &rng);
+	cca_reboot(agent_of(node));
+	wire_put16(&sim_fabric(rig.sim)->nodes[node].switch_info[SWITCH_INFO_TOP], 0);
+	rig_run(&rig, SWEEP_HEAVY);
+	pass(1000);
+	expect_all_hold();
+	ck_assert_uint_eq(n_written(), 3 * HOSTS + SWITCHES + 1);
+}
+END_TEST
+
+/* cc_cct does not fit: nothing of it is sent, and that is told. */
+START_TEST(a_table_too_small)
+{
+	prepare(0);
+	want(0);
+	say(rig_host(&rig, 4), "blocks=1");
+	rig_bring_up(&rig);
+	pass(HOUR);
+	ck_assert_uint_eq(seen().ports[AGENT_SMALL], 1);
+	ck_assert_uint_eq(n_written(), 3 * (HOSTS - 1) + SWITCHES);
+	ck_assert_uint_eq(n_lines("whose table is too small for cc_cct"), 1);
+}
+END_TEST
+
+static unsigned wanted_next; /* by take_next(); 0: nothing */
+
+/* As the program does that was told to read its configuration again while a sweep ran. */
+static void
+take_next(void *arg, const struct plan *p)
+{
+	if (wanted_next == 0)
+		return;
+	want(wanted_next);
+	wanted_next = 0;
+	configure();
+}
+
+/* Other settings while MADs of those before are out, and while answers wait for a sweep to end. */
+START_TEST(a_reload_in_the_middle)
+{
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, (uint64_t)_i + 1);
+	rig.on_up = take_next;
+	bring_up();
+	for (unsigned k = 1; k < 8; k++) {
+		rig.set.congestion.max_outstanding = 1 + fm_rng_below(&rng, 20);
+		want(k);
+		rig.set.congestion.enable = fm_rng_below(&rng, 8) > 0;
+		configure();
+		for (unsigned n = fm_rng_below(&rng, 40); n > 0; n--)
+			turn(INT64_MAX);
+		if (fm_rng_below(&rng, 2) == 0) {
+			sweeper_request(rig.sweeper, SWEEP_HEAVY, "test");
+			wanted_next = 20 + k;
+		}
+		for (unsigned n = fm_rng_below(&rng, 40); n > 0; n--)
+			turn(sim_now_ns(rig.sim) + 100000);
+		while (sweeper_phase(rig.sweeper) != PHASE_IDLE)
+			turn(sim_now_ns(rig.sim) + 100000);
+	}
+	want(9);
+	configure();
+	pass(MINUTE);
+	expect_all_hold();
 }
 END_TEST
 
@@ -571,6 +669,10 @@ main(void)
 	tcase_add_test(c, a_reload_sends_what_differs);
 	tcase_add_test(c, off_by_reload_leaves_all);
 	tcase_add_loop_test(c, a_reboot_is_set_again, 0, 4);
+	tcase_add_test(c, a_port_that_was_down_is_read);
+	tcase_add_test(c, a_switch_that_lost_its_power);
+	tcase_add_test(c, a_table_too_small);
+	tcase_add_loop_test(c, a_reload_in_the_middle, 0, (int)n_cases(SEEDS));
 	tcase_add_test(c, what_others_write_is_seen);
 	tcase_add_test(c, reserved_bits_are_left);
 	tcase_add_loop_test(c, a_foreign_key_is_one_line, 0, 4);
