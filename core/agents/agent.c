@@ -30,15 +30,25 @@ counts(const struct agent *a)
 	    port_of(a)->congestion_read;
 }
 
-/* Where keys are as ever and what it can hold is known, neither is asked. */
+/* Is what an agent tells but once known? */
+static bool
+has_told(const struct agent *a)
+{
+	return a->is_known && a->table_blocks >= a->all->set.blocks.n_blocks;
+}
+
 static enum agent_step
-first_step(const struct agent *a)
+step_past_key(const struct agent *a)
+{
+	return is_switch(a) || has_told(a) ? STEP_SETTING : STEP_INFO;
+}
+
+static enum agent_step
+step_past_class(const struct agent *a)
 {
 	const struct conf_congestion *set = &a->all->set;
 
-	if (set->key != 0 || set->writes_key)
-		return STEP_KEY;
-	return a->is_known && a->table_blocks >= set->blocks.n_blocks ? STEP_SETTING : STEP_INFO;
+	return set->key != 0 || set->writes_key ? STEP_KEY : step_past_key(a);
 }
 
 void
@@ -54,7 +64,8 @@ agent_begin(struct agent *a)
 	a->generation = generation;
 	a->epoch = all->epoch;
 	a->shown = all->set.key;
-	a->step = (uint8_t)first_step(a);
+	a->is_known = has_told(a);
+	a->step = (uint8_t)(a->is_known ? step_past_class(a) : STEP_CLASS);
 	a->block = 0;
 	a->sets = false;
 	a->busy = true;
@@ -91,6 +102,8 @@ attr_of(const struct agent *a, uint8_t data[GMP_DATA_BYTES])
 
 	memset(data, 0, GMP_DATA_BYTES);
 	switch (a->step) {
+	case STEP_CLASS:
+		return WIRE_CC_CLASS_PORT_INFO;
 	case STEP_INFO:
 		return WIRE_CC_INFO;
 	case STEP_SETTING:
@@ -163,18 +176,26 @@ go_to(struct agent *a, enum agent_step step, bool sets)
 }
 
 static void
+take_class(struct agent *a, const uint8_t *data)
+{
+	a->table_blocks = UINT8_MAX; /* a CA tells it next */
+	if (wire_cc_has_class(data))
+		go_to(a, step_past_class(a), false);
+	else
+		finish(a, AGENT_STRANGE);
+}
+
+static void
 take_info(struct agent *a, const uint8_t *data)
 {
-	const struct conf_congestion *set = &a->all->set;
 	struct wire_cc_info info;
 
-	if (!wire_cc_info_get(data, &info))
-		finish(a, AGENT_STRANGE);
-	else if (!is_switch(a) && info.table_blocks < set->blocks.n_blocks)
+	wire_cc_info_get(data, &info);
+	a->table_blocks = info.table_blocks;
+	if (info.table_blocks < a->all->set.blocks.n_blocks)
 		finish(a, AGENT_SMALL);
 	else
 		go_to(a, STEP_SETTING, false);
-	a->table_blocks = is_switch(a) ? UINT8_MAX : info.table_blocks;
 }
 
 /* A key that is not ours: it shows, or is hidden from us. */
@@ -201,10 +222,7 @@ take_key(struct agent *a, const uint8_t *data)
 	struct wire_cc_key_info now, want;
 	bool holds;
 
-	if (!wire_cc_key_info_get(data, &now)) {
-		finish(a, AGENT_STRANGE);
-		return;
-	}
+	wire_cc_key_info_get(data, &now);
 	want = (struct wire_cc_key_info){ .key = set->key,
 		.protect = set->key != 0 && set->key_protected,
 		.lease_s = (uint16_t)set->key_lease_s,
@@ -215,7 +233,7 @@ take_key(struct agent *a, const uint8_t *data)
 	if (!set->writes_key && now.key != 0 && is_foreign(a, &now)) {
 		finish(a, AGENT_FOREIGN); /* one that is hidden may be none */
 	} else if (!set->writes_key || holds) {
-		go_to(a, STEP_INFO, false);
+		go_to(a, step_past_key(a), false);
 	} else if (a->sets) {
 		finish(a, AGENT_REFUSES);
 	} else {
@@ -263,16 +281,17 @@ take_reason(struct agent *a, const uint8_t *data)
 {
 	struct wire_cc_key_info now;
 
-	if (wire_cc_key_info_get(data, &now) && is_foreign(a, &now))
-		finish(a, AGENT_FOREIGN);
-	else
-		finish(a, AGENT_SILENT);
+	wire_cc_key_info_get(data, &now);
+	finish(a, is_foreign(a, &now) ? AGENT_FOREIGN : AGENT_SILENT);
 }
 
 static void
 take_answer(struct agent *a, const uint8_t *data)
 {
 	switch (a->step) {
+	case STEP_CLASS:
+		take_class(a, data);
+		break;
 	case STEP_INFO:
 		take_info(a, data);
 		break;
@@ -300,7 +319,7 @@ says_absent(const struct agent *a, const uint8_t *reply)
 	case WIRE_STATUS_BAD_METHOD:
 		return true;
 	case WIRE_STATUS_BAD_METHOD_ATTR:
-		return !a->sets && (a->step == STEP_INFO || a->step == STEP_KEY);
+		return !a->sets && a->step <= STEP_KEY;
 	default:
 		return false;
 	}

@@ -2,13 +2,15 @@
 /*
  * core/agents/agent.h - one agent: what it is asked, and what follows from its answers.
  *
+ *	ClassPortInfo			shows that it is one
  *	CongestionKeyInfo		where we have a CC_Key; Set, if keys are written
- *	CongestionInfo			unless it has told it since it came
+ *	CongestionInfo			of a CA
  *	SwitchCongestionSetting		or CACongestionSetting; Set where it differs
  *	CongestionControlTable		of a CA, block by block; likewise
  *
- * One MAD at a time.  One that is not answered is followed by CongestionKeyInfo, which tells a
- * CC_Key that is not ours from silence.
+ * The first and the third are left out where it has told both since it came.  One MAD at a time;
+ * one that is not answered is followed by CongestionKeyInfo, which tells a CC_Key that is not ours from
+ * silence.
  */
 #ifndef CORE_AGENTS_AGENT_H
 #define CORE_AGENTS_AGENT_H
@@ -16,7 +18,7 @@
 #include "core/agents/agents.h"
 #include "core/ask/sweeper.h"
 
-enum agent_step { STEP_INFO, STEP_KEY, STEP_SETTING, STEP_TABLE, STEP_WHY };
+enum agent_step { STEP_CLASS, STEP_INFO, STEP_KEY, STEP_SETTING, STEP_TABLE, STEP_WHY };
 
 struct agent {
 	struct agents *all;

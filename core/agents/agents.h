@@ -15,8 +15,8 @@
  * two events at most, of all of them (EVENT_FOREIGN_CC_KEY, EVENT_CONGESTION_UNSET), however many
  * they are; fmctl status names some.
  *
- * Cost: a pass is O(ports); an agent that holds all costs 2 MADs of a switch, 3 or 4 of a host
- * port, one more with a CC_Key.
+ * Cost: a pass is O(ports); an agent that holds all costs 1 MAD of a switch, 2 or 3 of a host
+ * port; one more with a CC_Key, one and two more when it is first read.
  */
 #ifndef CORE_AGENTS_AGENTS_H
 #define CORE_AGENTS_AGENTS_H

@@ -22,7 +22,6 @@ enum switch_at {
 #define CA_ENTRY_USED 5 /* timer 2, increase, trigger threshold, min */
 /* Of a CongestionControlTable (A10.4.3.9). */
 #define TABLE_ENTRIES 4
-#define INFO_BYTES 3 /* of a CongestionInfo (A10.4.3.3) */
 /* Of a CongestionKeyInfo (A10.4.3.4). */
 #define KEY_PROTECT 8
 #define KEY_PROTECT_BIT 0x80
@@ -46,22 +45,10 @@ wire_cc_attr_name(uint16_t attr)
 	return attr < sizeof(names) / sizeof(*names) ? names[attr] : NULL;
 }
 
-/* From byte `from` of the data on. */
-static bool
-is_nothing(const uint8_t *at, unsigned from)
-{
-	uint8_t any = 0;
-
-	for (unsigned i = from; i < WIRE_CC_DATA_BYTES; i++)
-		any |= at[i];
-	return any == 0;
-}
-
-bool
-wire_cc_info_get(const uint8_t at[WIRE_CC_DATA_BYTES], struct wire_cc_info *v)
+void
+wire_cc_info_get(const uint8_t *at, struct wire_cc_info *v)
 {
 	*v = (struct wire_cc_info){ .info = wire_get16(at), .table_blocks = at[2] };
-	return is_nothing(at, INFO_BYTES);
 }
 
 void
@@ -71,14 +58,13 @@ wire_cc_info_put(uint8_t *at, const struct wire_cc_info *v)
 	at[2] = v->table_blocks;
 }
 
-bool
-wire_cc_key_info_get(const uint8_t at[WIRE_CC_DATA_BYTES], struct wire_cc_key_info *v)
+void
+wire_cc_key_info_get(const uint8_t *at, struct wire_cc_key_info *v)
 {
 	*v = (struct wire_cc_key_info){ .key = wire_get64(at),
 		.protect = (at[KEY_PROTECT] & KEY_PROTECT_BIT) != 0,
 		.lease_s = wire_get16(at + KEY_LEASE),
 		.violations = wire_get16(at + KEY_VIOLATIONS) };
-	return is_nothing(at, KEY_BYTES);
 }
 
 void

@@ -90,11 +90,18 @@ struct wire_cc_ca {
 	} sl[WIRE_CC_SLS];
 };
 
-/* From and to the data of a MAD; what a put does not name is 0.  False: what is reserved is not 0,
- * so that it is hardly that attribute.  ibsim answers by another one of the same number. */
-bool wire_cc_info_get(const uint8_t at[WIRE_CC_DATA_BYTES], struct wire_cc_info *v);
+/* Does a ClassPortInfo name a version of the class (IBA 13.4.8.1)?  ibsim answers MADs of the class
+ * by zeros. */
+static inline bool
+wire_cc_has_class(const uint8_t *at)
+{
+	return at[1] != 0;
+}
+
+/* From and to the data of a MAD; what a put does not name is 0. */
+void wire_cc_info_get(const uint8_t *at, struct wire_cc_info *v);
 void wire_cc_info_put(uint8_t *at, const struct wire_cc_info *v);
-bool wire_cc_key_info_get(const uint8_t at[WIRE_CC_DATA_BYTES], struct wire_cc_key_info *v);
+void wire_cc_key_info_get(const uint8_t *at, struct wire_cc_key_info *v);
 void wire_cc_key_info_put(uint8_t *at, const struct wire_cc_key_info *v);
 void wire_cc_switch_put(uint8_t at[WIRE_CC_SWITCH_BYTES], const struct wire_cc_switch *v);
 void wire_cc_ca_put(uint8_t at[WIRE_CC_CA_BYTES], const struct wire_cc_ca *v);

@@ -3,8 +3,8 @@
 # Congestion control through umad: for the same opensm.conf fmd sends the Sets that OpenSM sends,
 # byte by byte but for the TID, each once; what fmd has set ibccquery reads; a sweep, a reload of the
 # same and a take-over by a standby send no Set; a host that boots is set again; a CC_Key that is not
-# ours is one event, and has an end.  ibsim takes class 0x21 for SMPs: fmd
-# sees that by the answers, sets nothing, tells of it once, and is converged.  Exit 77 (skipped) where opensm or infiniband-diags is absent.
+# ours is one event, and has an end.  ibsim, which has no such agents,
+# answers MADs of the class all the same: fmd sets nothing, tells of it once, and is converged.  Exit 77 (skipped) where opensm or infiniband-diags is absent.
 set -u
 
 . "$(dirname "$0")/fmsim.bash"
@@ -177,5 +177,6 @@ await "$dir/ibsim.out" "do not hold what congestion control is set to"
 exits 0 sweep --wait
 [ "$(said "$dir/ibsim.out" "do not hold what congestion control")" = 1 ] || fail "it is told twice"
 exits 0 status --json
-says '"strange": *16' '"sets": *0,' '"converged": *true'
+says '"converged": *true'
+tr -d '\n ' <"$dir/answer" | grep -q '"n":16},"gets":[0-9]*,"sets":0,"others":' || fail "Sets are sent: $(cat "$dir/answer")"
 echo "ok: nodes without agents"

@@ -189,20 +189,20 @@ n_lines(const char *words)
 
 /* ---------------------------------------------------------------------------- */
 
-/* 16 hosts: CongestionInfo, CACongestionSetting, 2 blocks; 8 switches: CongestionInfo,
+/* A host: ClassPortInfo, CongestionInfo, CACongestionSetting, 2 blocks; a switch: ClassPortInfo,
  * SwitchCongestionSetting. */
 START_TEST(all_hold_and_a_sweep_sets_nothing)
 {
 	bring_up();
 	expect_all_hold();
 	ck_assert_uint_eq(n_written(), 3 * HOSTS + SWITCHES);
-	ck_assert_uint_eq(n_asked(), 4 * HOSTS + 2 * SWITCHES);
+	ck_assert_uint_eq(n_asked(), 5 * HOSTS + 2 * SWITCHES);
 	rig_run(&rig, SWEEP_HEAVY);
 	pass(1000);
 	rig_run(&rig, SWEEP_LIGHT);
 	pass(HOUR);
 	ck_assert_uint_eq(n_written(), 3 * HOSTS + SWITCHES);
-	ck_assert_uint_eq(n_asked(), 4 * HOSTS + 2 * SWITCHES);
+	ck_assert_uint_eq(n_asked(), 5 * HOSTS + 2 * SWITCHES);
 	ck_assert_str_eq(rig_log, "");
 }
 END_TEST
@@ -251,8 +251,9 @@ START_TEST(a_reload_sends_what_differs)
 	expect_all_hold();
 	ck_assert_uint_eq(n_written(), n + SWITCHES);
 
-	ck_assert_uint_eq(n_asked(), n_gets + 3 * HOSTS + SWITCHES); /* no CongestionInfo again */
-	want(1); /* marking rate and both blocks */
+	ck_assert_uint_eq(n_asked(),
+	    n_gets + 3 * HOSTS + SWITCHES); /* neither ClassPortInfo nor CongestionInfo again */
+	want(1);			    /* marking rate and both blocks */
 	rig.set.congestion.text.sw_threshold = 3;
 	congestion_make(&rig.set.congestion.text, &rig.set.congestion.blocks);
 	configure();
@@ -347,6 +348,15 @@ START_TEST(a_table_too_small)
 	ck_assert_uint_eq(seen().ports[AGENT_SMALL], 1);
 	ck_assert_uint_eq(n_written(), 3 * (HOSTS - 1) + SWITCHES);
 	ck_assert_uint_eq(n_lines("whose table is too small for cc_cct"), 1);
+	rig.set.congestion.text.words[CONGESTION_CCT] = "0:1, 0:2";
+	congestion_make(&rig.set.congestion.text, &rig.set.congestion.blocks);
+	configure();
+	pass(1000);
+	ck_assert_uint_eq(seen().ports[AGENT_HOLDS], HOSTS);
+	want(0); /* what it has told before was enough for less */
+	configure();
+	pass(1000);
+	ck_assert_uint_eq(seen().ports[AGENT_SMALL], 1);
 }
 END_TEST
 
