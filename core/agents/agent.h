@@ -9,8 +9,8 @@
  *	CongestionControlTable		of a CA, block by block; likewise
  *
  * The first and the third are left out where it has told both since it came.  One MAD at a time;
- * one that is not answered is followed by CongestionKeyInfo, which tells a CC_Key that is not ours from
- * silence.
+ * one that is not answered is followed by CongestionKeyInfo, which tells a CC_Key that is not ours
+ * from silence.
  */
 #ifndef CORE_AGENTS_AGENT_H
 #define CORE_AGENTS_AGENT_H
