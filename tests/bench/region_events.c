@@ -22,8 +22,9 @@
  *	pairs	 pairs of hosts without a path, added up over all events
  *	switches pairs of switches without one, beyond those of the whole, likewise
  *
- *	FMD_TIME=1	repairs are prepared, as in the daemon, and not judged from scratch; the
- *			mean of how long plan_make() takes after the loss, in ms
+ *	FMD_TIME=1	repairs are prepared, as in the daemon, and not judged from scratch; means
+ *			of the CPU ms of snapshot and plan_make() after the loss and when all is
+ *			back, by one worker, and of the clock's ms of the proof
  *	FMD_MOST=N	at most so many events of a kind (40)
  *	FMD_CUT=N	before, N cables in a thousand are taken out for good, by the seed
  *	FMD_TELL=1	each event of which an engine ran, each recovery that waits
@@ -31,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/conf/conf.h"
 #include "core/engine/plugin.h"
@@ -64,7 +66,7 @@ struct site {
 
 struct row {
 	unsigned n, engines, anew, again, sls, emptied, waits, passes, left, inexact;
-	double entries, blocks, ms;
+	double entries, blocks, ms, proof_ms, back_ms;
 	uint64_t pairs, switches;
 };
 
@@ -192,7 +194,7 @@ open_site(struct site *s, const char *path, const char *words, uint64_t seed)
 	view.n_vls = (uint8_t)s->conf->routing.n_vls;
 	if (generate_words(words, &s->nl, &err) != 0 ||
 	    netlist_snapshot(&s->nl, &view, &s->whole, &err) != 0 ||
-	    router_init(&s->router, 2, &err) != 0)
+	    router_init(&s->router, getenv("FMD_TIME") != NULL ? 1 : 2, &err) != 0)
 		die(words, &err);
 	s->router.set.n_vls = view.n_vls;
 	s->router.set.sl_model = (enum verify_sl_model)s->conf->routing.sl_model;
@@ -314,6 +316,15 @@ other_engines(const struct plan *a, const struct plan *b)
 	return false;
 }
 
+static double
+cpu_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+}
+
 /* Entries of LIDs that are there in both; blocks of 64 with one. */
 static uint32_t
 count_entries(const struct plan *a, const struct plan *b, uint32_t *blocks)
@@ -357,11 +368,11 @@ other_sls(const struct site *s, const struct plan *a, const struct plan *b)
 }
 
 static void
-prepare(struct site *s)
+prepare(struct site *s, const struct plan *p)
 {
 	struct fm_error err = { 0 };
 
-	if (getenv("FMD_TIME") != NULL && repair_prepare(&s->router, s->plan, &err) != 0)
+	if (getenv("FMD_TIME") != NULL && repair_prepare(&s->router, p, &err) != 0)
 		die("cannot prepare", &err);
 }
 
@@ -388,10 +399,11 @@ one_event(struct site *s, int kind, uint32_t i, struct row *r)
 	double start;
 	bool anew;
 
-	prepare(s);
-	start = plan_now_ms();
+	prepare(s, s->plan);
+	start = cpu_ms();
 	lost = plan_without(s, kind, i, s->plan);
-	r->ms += plan_now_ms() - start;
+	r->ms += cpu_ms() - start;
+	r->proof_ms += lost->verify_ms;
 	anew = lost->made == PLAN_ROUTED;
 	r->n++;
 	r->engines += other_engines(s->plan, lost);
@@ -404,7 +416,10 @@ one_event(struct site *s, int kind, uint32_t i, struct row *r)
 		r->switches += lost->verdict.switch_pairs_unrouted - lacked;
 	if (anew && getenv("FMD_TELL") != NULL)
 		printf("    anew: %s %u: %s\n", kind_name[kind], i, lost->engine);
+	prepare(s, lost);
+	start = cpu_ms();
 	back = plan_without(s, -1, 0, lost);
+	r->back_ms += cpu_ms() - start;
 	r->again += back->made == PLAN_ROUTED;
 	r->emptied += lost->change.n_drained > 0 || back->change.n_drained > 0;
 	if (getenv("FMD_TELL") != NULL && back->change.waiting[0] != '\0')
@@ -434,7 +449,8 @@ print_row(const char *what, const struct row *r)
 	    r->emptied, r->waits, r->passes, r->left, r->inexact, (unsigned long long)r->pairs,
 	    (unsigned long long)r->switches);
 	if (getenv("FMD_TIME") != NULL)
-		printf("  %-18s       %.1f ms\n", "", r->ms / n);
+		printf("  %-18s       %.1f ms lost, %.1f of them proof, %.1f ms back\n", "",
+		    r->ms / n, r->proof_ms / n, r->back_ms / n);
 }
 
 static void
@@ -453,6 +469,8 @@ add_row(struct row *to, const struct row *r)
 	to->entries += r->entries;
 	to->blocks += r->blocks;
 	to->ms += r->ms;
+	to->proof_ms += r->proof_ms;
+	to->back_ms += r->back_ms;
 	to->pairs += r->pairs;
 	to->switches += r->switches;
 }
