@@ -40,7 +40,7 @@ struct path_link {
 };
 
 struct path_states {
-	uint32_t width;		   /* bits of a plane: 1, 2, 4, 8 or 16 */
+	uint32_t width; /* bits of a plane: 1, 2, 4, 8 or 16, or as few as there are SLs */
 	uint32_t n_planes, n_bits; /* at least 1; width * n_planes, at most 64 */
 	bool by_in;	   /* VLs depend on the port in: words are there, and rows for all ports */
 	bool bytes;	   /* cell8, not cell */

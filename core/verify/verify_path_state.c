@@ -231,6 +231,8 @@ verify_path_states(
 	if (s->by_in)
 		fm_pool_for(workers, n, scan_vls, &u);
 	number_vls(s, u.vls);
+	if (s->width * s->n_planes > 64) /* no SL that is not in use, then */
+		s->width = (uint32_t)__builtin_popcount(u.sls);
 	s->n_bits = s->width * s->n_planes;
 	*fits = !u.beyond && s->n_bits <= 64;
 	if (!*fits)
