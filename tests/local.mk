@@ -279,6 +279,7 @@ UNIT_TESTS = \
 	tests/unit/check_conf \
 	tests/unit/check_copies \
 	tests/unit/check_ctl \
+	tests/unit/check_deps \
 	tests/unit/check_diff \
 	tests/unit/check_dump \
 	tests/unit/check_event_ring \

@@ -21,6 +21,7 @@
 	     left_ != 0 && (sl = (unsigned)__builtin_ctz(left_), true); left_ &= left_ - 1)
 #define OLD 1u
 #define NEW 2u
+#define AHEAD 8u /* rows between being asked for and being read */
 
 /* What packets have met last of the entries that change.  After a new one none is old any
  * more, where each is written after the next that changes on its new way: unchanged ones in
@@ -68,7 +69,10 @@ struct deps {
 	uint16_t top_lid;
 	struct node *node; /* [n_switches] */
 	uint8_t *source;   /* [n_switches] 1: an end there sends */
-	fm_sw *order;	   /* [n_switches] sources first; then as a stack */
+	/* not by_sl: of the ports by which ends send those of which SL2VL differs, by switch */
+	uint32_t *first_entrance; /* [n_switches + 1] into entrance */
+	uint8_t *entrance;
+	fm_sw *order; /* [n_switches] sources first; then as a stack */
 	fm_sw *stack;
 	uint32_t n_order;
 	FM_VEC(struct dep) list;
@@ -149,6 +153,48 @@ has_source(const struct fm_fabric *fab, fm_sw sw)
 	return false;
 }
 
+/* Have packets from both ports the same VLs wherever they go? */
+static bool
+are_mapped_alike(const struct side *s, fm_sw sw, uint8_t a, uint8_t b)
+{
+	const struct fm_tables *t = s->t;
+	size_t row;
+
+	if (t->sl2vl_shape != FM_SL2VL_BY_IN_OUT || sw >= s->fab->n_switches)
+		return true;
+	row = (s->fab->sw_n_ports[sw] + (size_t)1) * N_SLS;
+	return a <= s->fab->sw_n_ports[sw] && b <= s->fab->sw_n_ports[sw] &&
+	    memcmp(t->sl2vl + (size_t)t->sl2vl_first[sw] * N_SLS + a * row,
+		t->sl2vl + (size_t)t->sl2vl_first[sw] * N_SLS + b * row, row) == 0;
+}
+
+static bool
+find_entrances(struct deps *d)
+{
+	const struct fm_fabric *fab = d->fab;
+	uint32_t n = 0;
+
+	d->first_entrance = calloc(fab->n_switches + 1u, sizeof(*d->first_entrance));
+	d->entrance = malloc(fab->n_ends + 1u);
+	if (d->first_entrance == NULL || d->entrance == NULL)
+		return false;
+	for (fm_sw sw = 0; !d->by_sl && sw < fab->n_switches; sw++) {
+		for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++) {
+			uint8_t port = fab->end_port[e];
+			uint32_t i = d->first_entrance[sw];
+
+			while (i < n &&
+			    !(are_mapped_alike(&d->side[0], sw, d->entrance[i], port) &&
+				are_mapped_alike(&d->side[1], sw, d->entrance[i], port)))
+				i++;
+			if (i == n && is_source(fab, e))
+				d->entrance[n++] = port;
+		}
+		d->first_entrance[sw + 1] = n;
+	}
+	return true;
+}
+
 struct deps *
 deps_new(struct deps_side old, struct deps_side now, enum verify_sl_model model)
 {
@@ -178,7 +224,8 @@ deps_new(struct deps_side old, struct deps_side now, enum verify_sl_model model)
 	d->order = malloc(n * sizeof(*d->order));
 	d->stack = malloc(n * sizeof(*d->stack));
 	if (d->changed == NULL || d->node == NULL || d->source == NULL || d->order == NULL ||
-	    d->stack == NULL || !fill_side(&d->side[0]) || !fill_side(&d->side[1])) {
+	    d->stack == NULL || !fill_side(&d->side[0]) || !fill_side(&d->side[1]) ||
+	    !find_entrances(d)) {
 		deps_free(d);
 		return NULL;
 	}
@@ -200,6 +247,8 @@ deps_free(struct deps *d)
 	free(d->changed);
 	free(d->node);
 	free(d->source);
+	free(d->first_entrance);
+	free(d->entrance);
 	free(d->order);
 	free(d->stack);
 	fm_vec_fini(&d->list);
@@ -272,6 +321,8 @@ find_ways(struct deps *d, uint16_t lid, enum deps_mode mode, bool plain)
 	for (fm_sw sw = 0; sw < d->fab->n_switches; sw++) {
 		struct node *n = &d->node[sw];
 
+		if (sw + AHEAD < d->fab->n_switches && lid <= now->top_lid)
+			__builtin_prefetch(now->t->lft[sw + AHEAD] + lid);
 		n->n_out = 0;
 		n->reached = n->placed = false;
 		if (mode != DEPS_NEW)
@@ -415,18 +466,13 @@ past_after(enum deps_mode mode, enum past before, const struct way_out *out)
 static void
 send_by(const struct deps *d, fm_sw sw, struct way_out *out, enum past past, uint16_t sls)
 {
-	const struct fm_fabric *fab = d->fab;
-
 	if (d->by_sl) {
 		out->sls[past] |= sls;
 		return;
 	}
-	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++) {
-		struct rows rows;
+	for (uint32_t i = d->first_entrance[sw]; i < d->first_entrance[sw + 1]; i++) {
+		struct rows rows = rows_at(d, sw, d->entrance[i], out->link);
 
-		if (!is_source(fab, e))
-			continue;
-		rows = rows_at(d, sw, fab->end_port[e], out->link);
 		EACH_SL (sl, sls)
 			add_vls(out, past, sl, vls_at(d, &rows, sl));
 	}
