@@ -3,12 +3,13 @@
  * The verdict as sums over LIDs: those of which a length or a way has changed
  * are followed again from every switch, of the others the sums are known.
  *
- * That holds while the same ends send from the same switches, in one connected
- * fabric, in one VL.  Anything else, and any pair without a path (which needs a
+ * That holds in one connected fabric, in one VL, where ends have come to or gone from few
+ * switches.  Anything else, and any pair without a path (which needs a
  * witness), is for verify_tables().  Loops, wrong hosts and credit loops cannot
  * be there: each choice was followed to its LID, each dependency inserted.
  *
- * Time: one look-up per (switch, changed LID).
+ * Time: one look-up per (switch, changed LID); a path to each LID from each switch where ends
+ * came or went.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@
 #include "lib/bitset.h"
 #include "lib/error.h"
 
-#define OPEN 0xffffu /* being followed, or leads nowhere */
+#define OPEN 0xffffu  /* being followed, or leads nowhere */
+#define WEIGH_MOST 8u /* switches of which some ends came or went, for which it is worth it */
 
 bool
 repair_sums_apply(const struct snapshot *snap, const struct fm_tables *t)
@@ -273,9 +275,9 @@ mark_changes(struct repair *p)
 }
 
 /* More or fewer ends of a switch send to every LID: `by` so many, along the
- * tables of p.  False: the longest way of a LID may be another one now. */
+ * tables of p; others: it has some that stay. */
 static void
-weigh(struct repair *p, fm_sw sw, int by)
+weigh(struct repair *p, fm_sw sw, int by, bool others)
 {
 	for (uint32_t lid = 1; lid < p->st->n_sums; lid++) {
 		fm_end e = owner(p->fab, lid);
@@ -292,32 +294,29 @@ weigh(struct repair *p, fm_sw sw, int by)
 		h++; /* switches */
 		sum->reached += (uint32_t)by;
 		sum->hops += (uint64_t)((int64_t)by * h);
-		if (by > 0)
+		if (by > 0 && !others)
 			add_way(sum, h);
-		else if (!remove_way(sum, h))
+		else if (!others && !remove_way(sum, h))
 			p->dirty[lid] = 1;
 	}
 }
 
-/* Switches from which all ends that sent are gone, or from which some send now that
- * had none.  False: the numbers of others have changed as well. */
+/* Switches from which more or fewer ends send.  False: so many that all are sooner judged. */
 static bool
 weigh_sources(struct repair *p, const uint16_t *was, const uint16_t *now)
 {
 	struct repair before = *p;
+	uint32_t n = 0;
 
 	before.t = &p->k->prev->tables->t;
 	before.lost = p->was_lost;
 	for (fm_sw sw = 0; sw < p->fab->n_switches; sw++)
-		if (was[sw] != now[sw] && was[sw] != 0 && now[sw] != 0)
-			return false;
-	for (fm_sw sw = 0; sw < p->fab->n_switches; sw++) {
-		if (was[sw] > now[sw])
-			weigh(&before, sw, -(int)was[sw]);
-		if (was[sw] < now[sw])
-			weigh(p, sw, now[sw]);
-	}
-	return true;
+		n += was[sw] != now[sw] && was[sw] != 0 && now[sw] != 0;
+	for (fm_sw sw = 0; n <= WEIGH_MOST && sw < p->fab->n_switches; sw++)
+		if (was[sw] != now[sw])
+			weigh(now[sw] == 0 ? &before : p, sw, (int)now[sw] - (int)was[sw],
+			    was[sw] != 0 && now[sw] != 0);
+	return n <= WEIGH_MOST;
 }
 
 /* One switch's own packets go another length: like ends that went there and came here. */
