@@ -153,19 +153,10 @@ has_source(const struct fm_fabric *fab, fm_sw sw)
 	return false;
 }
 
-/* Have packets from both ports the same VLs wherever they go? */
 static bool
 are_mapped_alike(const struct side *s, fm_sw sw, uint8_t a, uint8_t b)
 {
-	const struct fm_tables *t = s->t;
-	size_t row;
-
-	if (t->sl2vl_shape != FM_SL2VL_BY_IN_OUT || sw >= s->fab->n_switches)
-		return true;
-	row = (s->fab->sw_n_ports[sw] + (size_t)1) * N_SLS;
-	return a <= s->fab->sw_n_ports[sw] && b <= s->fab->sw_n_ports[sw] &&
-	    memcmp(t->sl2vl + (size_t)t->sl2vl_first[sw] * N_SLS + a * row,
-		t->sl2vl + (size_t)t->sl2vl_first[sw] * N_SLS + b * row, row) == 0;
+	return sw >= s->fab->n_switches || tables_same_vls_from(s->fab, s->t, sw, a, b);
 }
 
 static bool

@@ -47,6 +47,20 @@ tables_vls_by_out(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw 
 	return memcmp(rows, rows + n, n * fab->sw_n_ports[sw]) == 0;
 }
 
+bool
+tables_same_vls_from(
+    const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t a, uint8_t b)
+{
+	size_t n = (fab->sw_n_ports[sw] + (size_t)1) * 16; /* of one port in */
+	const uint8_t *rows;
+
+	if (t->sl2vl_shape != FM_SL2VL_BY_IN_OUT)
+		return true;
+	rows = t->sl2vl + (size_t)t->sl2vl_first[sw] * 16;
+	return a <= fab->sw_n_ports[sw] && b <= fab->sw_n_ports[sw] &&
+	    memcmp(rows + a * n, rows + b * n, n) == 0;
+}
+
 const uint8_t *
 tables_vl_row(
     const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t in_port, fm_link out)

@@ -15,6 +15,9 @@ bool tables_same_sls(
     const struct fm_tables *a, const struct fm_tables *b, uint32_t n_switches, uint32_t n_lids);
 /* Is it one VL for an SL on each port out of the switch, wherever packets come in? */
 bool tables_vls_by_out(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw);
+/* Have packets that come in by both ports of the switch the same VLs, wherever they go on? */
+bool tables_same_vls_from(
+    const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t a, uint8_t b);
 
 /* SLs that differ in this bit are of two levels of quality, where tables have two. */
 #define TABLES_LEVEL 8

@@ -312,14 +312,18 @@ take_tables(struct repair *p, bool *copied, struct fm_error *err)
 }
 
 /* Ends that are new to the tables reply in VLs that depend on the requester: where
- * there are several, dependencies are collected again.  False: out of memory. */
+ * there are several, and others of their switch do not send in the same, dependencies are collected
+ * again.  False: out of memory. */
 static bool
-follow_replies(struct repair *p, const struct repair_event *ev)
+follow_replies(struct repair *p, struct repair_event *ev)
 {
 	if (ev->senders.n > 0) /* they may send to absent LIDs, too */
 		p->st->holds_absent = false;
 	if (p->g->n_vls == 1 || (!ev->has_fresh && ev->senders.n == 0))
 		return true;
+	if (ev->senders.n == 0 && repair_fresh_send_alike(p, ev))
+		return true;
+	ev->collected = true;
 	depend_free(p->st->g);
 	p->st->holds_absent = false;
 	p->st->g = p->g = depend_build(&p->st->graph->fab, p->fab, p->t, p->lost,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/graph/tables_vls.h"
 #include "core/repair/repair_entry.h"
 #include "core/repair/repair_event.h"
 #include "core/repair/repair_way.h"
@@ -63,6 +64,52 @@ find_fresh(struct repair *p, struct repair_event *ev)
 			return false;
 	return true;
 }
+
+/* ------------------------------------------------------------ who is fresh */
+
+/* Was host o served before, where it is, and does whatever host e of its switch sends have the VLs
+ * of what it sends? */
+static bool
+sends_like(const struct repair *p, fm_end e, fm_end o)
+{
+	const struct fm_fabric *fab = p->fab;
+	const struct fm_tables *t = p->t;
+	uint32_t lid = fab->end_lid[o], n = 1u << fab->end_lmc[o], n_rows;
+
+	if (fab->end_kind[o] == FM_END_SWITCH || fab->end_lmc[e] != fab->end_lmc[o] || lid == 0 ||
+	    lid >= p->st->n_served || !p->st->served[lid] || !keep_has_column(p->k, o) ||
+	    !tables_same_vls_from(fab, t, fab->end_sw[e], fab->end_port[e], fab->end_port[o]))
+		return false;
+	/* replies; the SL of requests is that of the switch */
+	n_rows = t->sl_shape == FM_SL_BY_DLID ? 1 : fab->n_switches;
+	n_rows = t->sl_shape == FM_SL_ZERO || p->g->sl_model != VERIFY_BOTH ? 0 : n_rows;
+	for (uint32_t row = 0; row < n_rows; row++)
+		if (memcmp(t->sl[row] + fab->end_lid[e], t->sl[row] + lid, n) != 0)
+			return false;
+	return true;
+}
+
+bool
+repair_fresh_send_alike(const struct repair *p, const struct repair_event *ev)
+{
+	const struct fm_fabric *fab = p->fab;
+
+	for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
+		fm_end e = fab->lid_end[lid], o;
+		fm_sw sw = e != FM_NONE ? fab->end_sw[e] : FM_NONE;
+
+		if (!ev->is_fresh[lid] || sw == FM_NONE)
+			continue;
+		for (o = fab->sw_first_end[sw]; o < fab->sw_first_end[sw + 1]; o++)
+			if (sends_like(p, e, o))
+				break;
+		if (fab->end_kind[e] == FM_END_SWITCH || o == fab->sw_first_end[sw + 1])
+			return false;
+	}
+	return true;
+}
+
+/* ----------------------------------------------------------------- entries */
 
 static bool
 add_item(struct repair_event *ev, uint32_t lid, fm_sw sw)

@@ -16,6 +16,7 @@ struct repair_event {
 	bool counted;	   /* the loads are of the ends there are now */
 	uint8_t *is_fresh; /* [n_lids] the LID had no owner at the event before */
 	bool has_fresh;
+	bool collected;			      /* what fresh LIDs depend on is held already */
 	uint64_t *concerns;		      /* [n_lids] bits: LIDs that may be touched */
 	FM_VEC(fm_sw) senders;		      /* switches from which nobody sent then */
 	FM_VEC(struct plan_entry) deviations; /* to begin with, by LID and switch */
@@ -28,6 +29,9 @@ bool repair_take_room(struct repair *p, struct repair_room *room, bool load);
 
 /* repair_event.c: entries that may lead nowhere, by LID.  False: out of memory. */
 bool repair_find_items(struct repair *p, struct repair_event *ev);
+/* Does each end with a fresh LID send in VLs in which ends of its switch sent before, so that of
+ * what it sends nothing is news? */
+bool repair_fresh_send_alike(const struct repair *p, const struct repair_event *ev);
 void repair_event_fini(struct repair_event *ev);
 
 /* The verdict of p's plan, by its dirty LIDs.  False: it has to be judged as a whole. */

@@ -184,8 +184,8 @@ insert_fresh(struct repair *p, const struct repair_event *ev)
 {
 	enum depend_result rc = DEPEND_HELD;
 
-	if (p->deps != NULL && p->g->n_vls > 1)
-		return true; /* follow_replies() has seen to it */
+	if (ev->collected)
+		return true;
 	if (ev->is_fresh[p->lid])
 		rc = repair_insert_lid(p, FM_NONE);
 	for (size_t i = 0; rc < DEPEND_CYCLE && i < ev->senders.n; i++)

@@ -26,6 +26,7 @@
  *			of the CPU ms of snapshot and plan_make() after the loss and when all is
  *			back, by one worker, and of the clock's ms of the proof
  *	FMD_MOST=N	at most so many events of a kind (40)
+ *	FMD_ONLY=WORDS	one kind: "host", "gateway cable"
  *	FMD_CUT=N	before, N cables in a thousand are taken out for good, by the seed
  *	FMD_TELL=1	each event of which an engine ran, each recovery that waits
  */
@@ -480,11 +481,14 @@ all_events(struct site *s, struct row total[N_KINDS])
 {
 	uint32_t most =
 	    getenv("FMD_MOST") != NULL ? (uint32_t)strtoul(getenv("FMD_MOST"), NULL, 10) : 40;
+	const char *only = getenv("FMD_ONLY");
 
 	for (int kind = 0; kind < N_KINDS; kind++) {
 		struct row r = { 0 };
 		uint32_t n = 0, at = 0;
 
+		if (only != NULL && strcmp(only, kind_name[kind]) != 0)
+			continue;
 		for (uint32_t i = 0; i < n_parts(s, kind); i++)
 			n += is_of_kind(s, kind, i);
 		/* some of many, evenly */
