@@ -186,14 +186,17 @@ need_into(struct mixtures *m, fm_sw sw, uint32_t out, unsigned age_to, enum deps
 
 	for (uint32_t port = 1; rc < DEPEND_CYCLE && port < n_ports; port++) {
 		uint32_t in = g->back[first + port];
+		uint8_t is, was, back = g->back_port[first + port];
 		unsigned age;
 		fm_sw from;
 
 		if (in == FM_NONE || fm_bit_test(held, port))
 			continue;
 		from = g->to[first + port];
-		age = (old_hop(m, from) == in ? OLD : 0u) | (new_hop(m, from) == in ? NEW : 0u);
-		if (!excludes(mode, age, age_to))
+		is = m->t->lft[from][m->lid];
+		was = m->changes[from] ? m->was[from] : is;
+		age = (was == back ? OLD : 0u) | (is == back ? NEW : 0u);
+		if (!excludes(mode, age, age_to) && alive(m, from, back) == in)
 			rc = need(m, from, ways_to(mode, age, age_to), in, out);
 	}
 	return rc;

@@ -265,11 +265,11 @@ visit_lids(struct order *o)
 		return false;
 	if (!c->at_hand)
 		fit = insert_new(o);
-	if (fit > DEPEND_CYCLE || !find_rules(o, true, true))
+	if (fit > DEPEND_CYCLE)
 		return false;
-	if (c->n_conflicting == 0 || !any_spare || fit == DEPEND_CYCLE ||
+	if (!any_spare || fit == DEPEND_CYCLE ||
 	    !graph_same_ends(&o->prev->snap->fab, &o->p->snap->fab))
-		return true;
+		return find_rules(o, true, true);
 	return have_hosts_first(o);
 }
 
