@@ -8,9 +8,8 @@
  *
  * Then LID after LID is inserted with the mixtures of its change.  The first rule that fits is its
  * own; who has none conflicts.  What has gathered in repair's graph goes when it is needed no more
- * (repair_let_go()).  Where LIDs of switches without hosts change, which
- * may hold the way for those of hosts, all are visited once more: those come last, and wait till
- * the others are written and their older packets gone.
+ * (repair_let_go()).  LIDs of switches without hosts, which may hold the way for those of hosts,
+ * come last.  Who conflicts then waits till the others are written and their older packets gone.
  *
  * Packets of plans before the last two may meet new entries of LIDs that have changed in between,
  * too.  So LIDs that change twice within a packet's life time wait, and where the graph does not
