@@ -10,7 +10,7 @@
  * and a class is judged with one word a switch instead of a walk a LID.
  * Otherwise, or when entries are missing for some LIDs only, or name an
  * end-port or no port of a link, or a source is without entries, the LIDs of
- * the class are followed (verify_follow.c).
+ * the class are followed (verify_follow.c), many of them as paths first (verify_path.c).
  *
  * Dependencies of classes are too many rather than too few.  If they show a
  * cycle exactly those of the classes are noted (verify_class_exact.c); the sums
@@ -34,7 +34,8 @@
 #include "lib/error.h"
 #include "lib/wide.h"
 
-#define AHEAD 8u /* rows between being asked for and being read */
+#define AHEAD 8u       /* rows between being asked for and being read */
+#define PATHS_SHARE 8u /* of LIDs: where more are not settled, paths are quicker */
 
 /* Do most links join switches of different levels (verify_class_deps.c), as on trees?
  * Elsewhere without adaptive routing nearly every turn would have to be noted, and paths
@@ -515,7 +516,9 @@ judge_classes(struct classes *k, struct fm_pool *workers, bool *acyclic, struct 
 	fm_pool_for(workers, n_tiles, judge_tile, k);
 	if (!list_exact(k, &n_exact))
 		return FM_E_RESOURCE;
-	if (n_exact > 0)
+	if (n_exact * PATHS_SHARE > j->fab->max_lid && !tables_are_adaptive(j->t))
+		rc = verify_paths(j, workers, err);
+	if (rc == 0 && n_exact > 0)
 		rc = verify_follow(j, workers, err);
 	if (rc == 0)
 		rc = verify_class_acyclic(k, n_exact > 0, acyclic);

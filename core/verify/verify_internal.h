@@ -140,8 +140,8 @@ int verify_classes(struct judge *j, struct fm_pool *workers, bool *acyclic, stru
 int verify_class_sums(
     struct judge *j, struct fm_pool *workers, struct lid_sums *sums, struct fm_error *err);
 
-/* verify_path.c: sums and dependencies of the LIDs that are in order, without adaptive
- * routing; j->exact (malloced, or NULL: all) are the others. */
+/* verify_path.c: sums and dependencies of those LIDs of j->exact (malloced, or NULL: of all) that
+ * are in order, without adaptive routing; the others are left there. */
 int verify_paths(struct judge *j, struct fm_pool *workers, struct fm_error *err);
 
 /* verify_words.c: out->fault and out->witness. */

@@ -46,7 +46,7 @@ add_owner(struct path_walker *w, fm_sw sw, uint64_t lid)
 	w->home[sw] |= lid;
 }
 
-/* The LIDs of the tile, and who has them; false: there is none. */
+/* The LIDs of the tile that are to be judged, and who has them; false: there is none. */
 static bool
 list_lids(const struct path_judge *k, struct path_walker *w)
 {
@@ -62,11 +62,9 @@ list_lids(const struct path_judge *k, struct path_walker *w)
 		fm_sw sw = verify_class_switch(fab, lid);
 
 		if (sw == FM_NONE)
+			j->exact[lid] = 0;
+		if (!j->exact[lid] || !delivers(j, sw, lid))
 			continue;
-		if (!delivers(j, sw, lid)) {
-			j->exact[lid] = 1;
-			continue;
-		}
 		add_owner(w, sw, (uint64_t)1 << i);
 		w->lids |= (uint64_t)1 << i;
 		if (fab->end_kind[fab->lid_end[lid]] == FM_END_SWITCH)
@@ -288,8 +286,8 @@ judge_tile(void *arg, uint32_t tile, unsigned worker)
 	load_entries(k, w);
 	find_levels(k, w);
 	lids = look_at_rest(k, w, w->lids & ~find_lost(k, w), &n_lost);
-	for (uint64_t odd = w->lids & ~lids; odd != 0; odd &= odd - 1)
-		k->j->exact[w->base + (uint32_t)__builtin_ctzll(odd)] = 1;
+	for (uint64_t left = lids; left != 0; left &= left - 1)
+		k->j->exact[w->base + (uint32_t)__builtin_ctzll(left)] = 0;
 	if (lids == 0)
 		return;
 	add_sums(k, w, lids, into);
@@ -393,11 +391,13 @@ verify_paths(struct judge *j, struct fm_pool *workers, struct fm_error *err)
 	bool fits = false;
 	int rc = verify_path_states(j, workers, &k.states, &fits);
 
-	if (rc == 0 && fits) {
-		j->exact = calloc(j->fab->max_lid + 1u, 1);
-		if (j->exact == NULL || !setup(&k))
-			rc = FM_E_RESOURCE;
+	if (rc == 0 && fits && j->exact == NULL) {
+		j->exact = malloc(j->fab->max_lid + 1u);
+		if (j->exact != NULL)
+			memset(j->exact, 1, j->fab->max_lid + 1u);
 	}
+	if (rc == 0 && fits && (j->exact == NULL || !setup(&k)))
+		rc = FM_E_RESOURCE;
 	if (rc == 0 && fits) {
 		fm_pool_for(workers, j->fab->max_lid / LANES + 1, judge_tile, &k);
 		verify_path_states_note(j, workers, &k.states);
