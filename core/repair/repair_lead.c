@@ -104,7 +104,8 @@ add_next_steps(struct lead *l, uint32_t i)
 	if (own != FM_NONE && (!l->held || is_turn(l, in, own)) && !add_step(l, i, own))
 		return false;
 	for (uint32_t c = g->first[sw] + 1; c < g->first[sw + 1]; c++)
-		if ((!l->held || is_turn(l, in, c)) && !add_step(l, i, c))
+		if (!fm_bit_test(l->seen, c) && (!l->held || is_turn(l, in, c)) &&
+		    !add_step(l, i, c))
 			return false;
 	return true;
 }
