@@ -96,6 +96,12 @@ const char *fmctl_string(const json_t *object, const char *key); /* "": none */
 void fmctl_print(const json_t *value, FILE *out);
 void fmctl_print_scalar(const json_t *value, FILE *out);
 
+/* fmctl_counters.c */
+void fmctl_show_counters(const struct ask *a, const json_t *result, FILE *out);
+void fmctl_show_top(const struct ask *a, const json_t *result, FILE *out);
+int fmctl_judge_counters(const json_t *result);
+int fmctl_judge_top(const json_t *result);
+
 /* fmctl_show.c */
 void fmctl_show_status(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_routes(const struct ask *a, const json_t *result, FILE *out);
@@ -116,8 +122,6 @@ void fmctl_show_reload(const struct ask *a, const json_t *result, FILE *out);
 /* Of isolate and restore: what is isolated, or what it does. */
 void fmctl_show_isolated(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_handover(const struct ask *a, const json_t *result, FILE *out);
-void fmctl_show_counters(const struct ask *a, const json_t *result, FILE *out);
-void fmctl_show_top(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_commands(const struct ask *a, const json_t *result, FILE *out);
 /* Something is wrong with the routes, or with what switches hold. */
 int fmctl_judge_verdict(const json_t *result);
@@ -125,8 +129,6 @@ int fmctl_judge_dist(const json_t *result);
 /* FMD_EXIT_OTHER_MASTER: it was left to the master. */
 int fmctl_judge_swept(const json_t *result);
 int fmctl_judge_reload(const json_t *result);
-int fmctl_judge_counters(const json_t *result);
-int fmctl_judge_top(const json_t *result);
 int fmctl_judge_path(const json_t *result);
 
 #endif

@@ -31,6 +31,7 @@ fmctl_SOURCES = \
 	tools/fmctl.c \
 	tools/fmctl.h \
 	tools/fmctl_call.c \
+	tools/fmctl_counters.c \
 	tools/fmctl_dist.c \
 	tools/fmctl_show.c \
 	tools/fmctl_table.c \
