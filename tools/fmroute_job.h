@@ -81,8 +81,4 @@ int job_snapshot(struct job *job, bool fresh_lids, struct snapshot **out, struct
 int job_check(struct job *job, const char *given, struct fm_error *err);
 void job_release(struct job *job);
 
-/* fmroute_adaptive.c: what has come of adaptive routing, in the report; plan may be NULL. */
-json_t *adaptive_json(const struct plan *plan, const struct tables *tables);
-void adaptive_print(const struct plan *plan, const struct tables *tables);
-
 #endif

@@ -8,7 +8,6 @@ bin_PROGRAMS += fmroute
 fmroute_SOURCES = \
 	tools/fmroute.c \
 	tools/fmroute.h \
-	tools/fmroute_adaptive.c \
 	tools/fmroute_change.c \
 	tools/fmroute_change.h \
 	tools/fmroute_diff.c \
