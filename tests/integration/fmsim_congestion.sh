@@ -3,8 +3,9 @@
 # Congestion control through umad: for the same opensm.conf fmd sends the Sets that OpenSM sends,
 # byte by byte but for the TID, each once; what fmd has set ibccquery reads; a sweep, a reload of the
 # same and a take-over by a standby send no Set; a host that boots is set again; a CC_Key that is not
-# ours is one event, and has an end.  ibsim, which has no such agents,
-# answers MADs of the class all the same: fmd sets nothing, tells of it once, and is converged.  Exit 77 (skipped) where opensm or infiniband-diags is absent.
+# ours is one event, and has an end.  ibsim, which has no such agents, answers MADs of the class all
+# the same: fmd sets nothing, tells of it once, and is converged.  Exit 77 (skipped) where opensm or
+# infiniband-diags is absent.
 set -u
 
 . "$(dirname "$0")/fmsim.bash"
@@ -165,10 +166,10 @@ leave() {
 	ibsim_stop
 	rm -rf "$dir"
 }
-trap leave EXIT
 sed -i 's/congestion_control FALSE/congestion_control TRUE/' "$dir/fmd.conf"
 rm -rf "$dir/state"
 ibsim_start "$dir/net" || fail "ibsim does not take the fabric"
+trap leave EXIT # of which ibsim_start makes one of its own
 exec_on_ibsim host-1-1 "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" \
 	>"$dir/ibsim.out" 2>&1 &
 fmd=$!
