@@ -14,12 +14,17 @@
 
 #define NS_PER_US INT64_C(1000)
 
+struct names { /* as FM_VEC() */
+	const char **item;
+	size_t n, room;
+};
+
 /* What a spec says, while it is read.  Strings lie in `text`. */
 struct spec {
 	struct sim_options options;
 	char *text;
 	const char *file, *local, *script;
-	FM_VEC(const char *) dead, sms, not_adaptive;
+	struct names dead, sms, not_adaptive;
 	uint32_t n_groups; /* of each switch but these; 0: none routes adaptively */
 };
 
@@ -142,11 +147,7 @@ set_value(struct spec *sp, const struct key *k, char *value)
 		*(const char **)at = value;
 		return value[0] != '\0';
 	case FORM_LIST:
-		if (value[0] == '\0')
-			return false;
-		return k->at == offsetof(struct spec, dead) ? fm_vec_push(&sp->dead, value)
-		    : k->at == offsetof(struct spec, sms)   ? fm_vec_push(&sp->sms, value)
-							    : fm_vec_push(&sp->not_adaptive, value);
+		return value[0] != '\0' && fm_vec_push((struct names *)at, value);
 	case FORM_OWN:
 		return k->set(sp, value);
 	}
