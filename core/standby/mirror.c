@@ -466,13 +466,20 @@ mirror_sms(const struct mirror *m, const uint64_t **guid)
 	return m->sms.n;
 }
 
+/* Under the lock. */
+static bool
+is_settled(const struct mirror *m)
+{
+	return m->queue.n == 0 && !m->writing;
+}
+
 bool
 mirror_is_settled(struct mirror *m)
 {
 	bool settled;
 
 	pthread_mutex_lock(&m->lock);
-	settled = m->queue.n == 0 && !m->writing;
+	settled = is_settled(m);
 	pthread_mutex_unlock(&m->lock);
 	return settled;
 }
@@ -481,7 +488,7 @@ int
 mirror_settle(struct mirror *m, struct fm_error *err)
 {
 	pthread_mutex_lock(&m->lock);
-	while (m->queue.n > 0 || m->writing)
+	while (!is_settled(m))
 		pthread_cond_wait(&m->news, &m->lock);
 	pthread_mutex_unlock(&m->lock);
 	return has_failed(m, err);
