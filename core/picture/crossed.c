@@ -16,6 +16,7 @@ struct crossed {
 	fm_link link[CROSSED_PORTS]; /* FM_NONE: there is none */
 	uint32_t n;
 	atomic_bool is_done; /* the rest is the worker's before that */
+	bool passed_over;    /* somebody else has asked since then: whoever did may be gone */
 	json_t *found;	     /* NULL: err */
 	struct fm_error err;
 };
@@ -178,6 +179,7 @@ begin(struct crossed *c, const struct inventory *inv, const struct plan *p, cons
 		return fm_fail(err, FM_E_RESOURCE, "out of memory");
 	c->plan = plan_get((struct plan *)(uintptr_t)p);
 	c->err = (struct fm_error){ 0 };
+	c->passed_over = false;
 	atomic_store(&c->is_done, false);
 	if (plan_worker_run(c->worker, count, c))
 		return 0;
@@ -207,7 +209,9 @@ crossed_ask(struct crossed *c, const struct inventory *inv, const struct plan *p
 			forget(c);
 			return rc;
 		}
-		forget(c); /* nobody has fetched it, or routes are others by now */
+		if (c->plan != plan || c->passed_over)
+			forget(c);
+		c->passed_over = true;
 	}
 	if (c->ports == NULL)
 		rc = begin(c, inv, plan, asked, err);

@@ -4,8 +4,11 @@
  * That its key never stays when it would be another one storms look after (storm.c).
  */
 #include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "core/picture/crossed.h"
 #include "core/picture/kept.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
@@ -110,6 +113,55 @@ START_TEST(a_sweep_that_runs_shows_the_fabric_of_before)
 }
 END_TEST
 
+static const char *
+ask_crossing(struct crossed *c, const struct plan *plan, const char *port)
+{
+	static char state[16];
+	json_t *ports = json_string(port), *result = NULL;
+	struct fm_error err;
+
+	ck_assert_msg(
+	    crossed_ask(c, sweeper_inventory(rig.sweeper), plan, ports, &result, &err) == 0, "%s",
+	    err.msg);
+	snprintf(state, sizeof(state), "%s", json_string_value(json_object_get(result, "state")));
+	json_decref(ports);
+	json_decref(result);
+	return state;
+}
+
+/* What was counted for one waits for him, though another asks meanwhile; when the other asks again
+ * he is taken for gone. */
+START_TEST(each_is_told_whose_routes_cross)
+{
+	const struct plan *plan;
+	struct crossed *c;
+	char port[2][40];
+
+	rig_fini(&rig);
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	rig.off_loop = true;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	plan = sweeper_plan(rig.sweeper);
+	c = crossed_new(rig.worker);
+	for (unsigned i = 0; i < 2; i++)
+		snprintf(
+		    port[i], sizeof(port[i]), "0x%jx:1", (uintmax_t)plan->snap->fab.sw_guid[i]);
+	ck_assert_str_eq(ask_crossing(c, plan, port[0]), "counting");
+	sem_wait(&rig.woken);
+	ck_assert_str_eq(ask_crossing(c, plan, port[1]), "counting");
+	ck_assert_str_eq(ask_crossing(c, plan, port[0]), "done");
+	ck_assert_str_eq(ask_crossing(c, plan, port[0]), "counting");
+	sem_wait(&rig.woken);
+	ck_assert_str_eq(ask_crossing(c, plan, port[1]), "counting");
+	ck_assert_str_eq(ask_crossing(c, plan, port[1]), "counting");
+	sem_wait(&rig.woken);
+	ck_assert_str_eq(ask_crossing(c, plan, port[1]), "done");
+	crossed_free(c);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -121,6 +173,7 @@ suite(void)
 	tcase_add_test(t, what_changes_is_another_picture);
 	tcase_add_test(t, who_still_reads_keeps_the_old_text);
 	tcase_add_test(t, a_sweep_that_runs_shows_the_fabric_of_before);
+	tcase_add_test(t, each_is_told_whose_routes_cross);
 	suite_add_tcase(s, t);
 	return s;
 }
