@@ -3,6 +3,12 @@
  * Keeping tables: is the graph the one they were made for, as far as anybody
  * uses it; which LIDs are new, absent, to be dropped; and, if any entry has
  * to change, a copy in which it does.
+ *
+ * Going back: a repair takes entries back LID after LID, beside what the others have not yet gone
+ * back from.  Where that closes a cycle and all cables are there, the tables as the engines made
+ * them are free of cycles all the same: so all deviations are undone at once, and in which order
+ * they are written is for reconfig_plan() to say.  Where it finds none for the entries of a LID
+ * together, one after the other may go, with a packet's life time in between.
  */
 #include "core/plan/keep.h"
 
@@ -336,47 +342,83 @@ settle_tables(struct keeping *k, struct fm_error *err)
 	return 0;
 }
 
-int
-keep_ends(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_error *err)
-{
-	int rc;
+/* ------------------------------------------------------ begin, end, take back */
 
-	*serve = true;
+/* All of prev that is no table. */
+static bool
+copy_attributes(struct plan *p, const struct plan *prev)
+{
+	for (size_t i = 0; i < prev->refused.n; i++)
+		if (!fm_vec_push(&p->refused, prev->refused.item[i]))
+			return false;
+	memcpy(p->engine, prev->engine, sizeof(p->engine));
+	p->because = prev->because;
+	memcpy(p->weighed, prev->weighed, sizeof(p->weighed));
+	p->mark = prev->mark;
+	p->mended = prev->mended;
+	p->rebalance_tried = prev->rebalance_tried;
+	p->forward_only = prev->forward_only;
+	p->regions = plan_regions_get(prev->regions);
+	p->change.n_leaves = prev->change.n_leaves;
+	memcpy(p->change.waiting, prev->change.waiting, sizeof(p->change.waiting));
+	memcpy(p->adaptive_given_up, prev->adaptive_given_up, sizeof(p->adaptive_given_up));
+	return true;
+}
+
+/* The graph and the ends.  *serve false: an engine has to see them. */
+static int
+look(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_error *err)
+{
+	int rc = graph_compare(&k->prev->graph->fab, &k->snap->fab, &k->diff, err);
+
+	*serve = rc == 0 && k->diff.comparable;
+	k->same_ends = graph_same_ends(&k->prev->snap->fab, &k->snap->fab);
 	k->p->top_lid = k->snap->fab.max_lid;
-	if ((rc = find_joiners(k, serve, err)) != 0 || !*serve)
+	if (!*serve || (rc = find_joiners(k, serve, err)) != 0 || !*serve)
 		return rc;
-	if (!find_absent(k, q))
-		return fm_fail(err, FM_E_RESOURCE, "out of memory for absent LIDs");
-	for (size_t i = 0; i < k->prev->refused.n; i++)
-		if (!fm_vec_push(&k->p->refused, k->prev->refused.item[i]))
-			return fm_fail(err, FM_E_RESOURCE, "out of memory while routing");
-	memcpy(k->p->engine, k->prev->engine, sizeof(k->p->engine));
-	k->p->because = k->prev->because;
-	memcpy(k->p->weighed, k->prev->weighed, sizeof(k->p->weighed));
-	k->p->mark = k->prev->mark;
-	k->p->mended = k->prev->mended;
-	k->p->rebalance_tried = k->prev->rebalance_tried;
-	k->p->forward_only = k->prev->forward_only;
-	k->p->regions = plan_regions_get(k->prev->regions);
-	k->p->change.n_leaves = k->prev->change.n_leaves;
-	memcpy(k->p->change.waiting, k->prev->change.waiting, sizeof(k->p->change.waiting));
-	memcpy(
-	    k->p->adaptive_given_up, k->prev->adaptive_given_up, sizeof(k->p->adaptive_given_up));
+	if (!find_absent(k, q) || !copy_attributes(k->p, k->prev))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for tables that are kept");
 	return 0;
 }
 
 int
 keep_begin(struct keeping *k, struct router *r, const struct plan_request *q, struct fm_error *err)
 {
-	*k = (struct keeping){ .r = r, .prev = q->prev, .snap = q->snap };
-	if (q->anew != PLAN_FROM_PREV || q->prev == NULL || q->prev->tables == NULL ||
+	bool serve;
+	int rc;
+
+	*k = (struct keeping){ .r = r,
+		.prev = q->prev,
+		.snap = q->snap,
+		.allow_credit_loops = q->chain->allow_credit_loops,
+		.began_ms = plan_now_ms() };
+	if (q->prev == NULL || q->prev->tables == NULL ||
 	    (q->prev->change.n_stubs > 0 && q->prev->deviations.n == 0))
 		return 0;
-	k->p = plan_new(q->snap, err);
-	if (k->p == NULL)
+	k->older =
+	    q->flight.n_installed > 0 || (q->flight.older && q->prev->number > q->flight.oldest);
+	if ((k->p = plan_new(q->snap, err)) == NULL)
 		return FM_E_RESOURCE;
-	k->same_ends = graph_same_ends(&q->prev->snap->fab, &q->snap->fab);
-	return graph_compare(&q->prev->graph->fab, &q->snap->fab, &k->diff, err);
+	rc = look(k, q, &serve, err);
+	if (rc == 0 && !serve) {
+		plan_put(k->p);
+		k->p = NULL;
+	}
+	return rc;
+}
+
+void
+keep_take_back(struct keeping *k)
+{
+	tables_put(k->p->tables);
+	snapshot_put(k->p->graph);
+	k->p->tables = NULL;
+	k->p->graph = NULL;
+	k->p->made = PLAN_ROUTED;
+	k->p->delta_base = 0;
+	k->p->delta_blocks = 0;
+	k->p->delta.n = k->p->deviations.n = 0;
+	k->p->rebalance_tried = k->prev->rebalance_tried;
 }
 
 int
@@ -385,30 +427,130 @@ keep_end(struct keeping *k, int rc, bool serve, struct plan **out)
 	fm_vec_fini(&k->joiners);
 	fm_vec_fini(&k->dropped);
 	graph_diff_fini(&k->diff);
-	if (rc == 0 && serve)
+	if (rc == 0 && serve) {
+		k->p->route_ms = plan_now_ms() - k->began_ms - k->p->verify_ms;
 		*out = k->p;
-	else
+	} else {
 		plan_put(k->p);
+	}
+	return rc;
+}
+
+/* -------------------------------------------------------------- as they are */
+
+/* *done: the tables of the new plan join all that prev's did, and are free of loops. */
+static int
+prove(struct keeping *k, bool *done, struct fm_error *err)
+{
+	struct plan *p = k->p;
+	struct verify_request req = { .n_vls = k->r->set.n_vls,
+		.sl_model = plan_sl_model(k->r, p) };
+	double start = plan_now_ms();
+	int rc;
+
+	if (p->regions != NULL && p->regions->n_switches == p->snap->fab.n_switches)
+		req.loops_within = p->regions->loops_within;
+	rc = verify_tables(p->snap, &p->tables->t, &req, k->r->workers, &p->verdict, err);
+	p->verify_ms = plan_now_ms() - start;
+	*done = rc == 0 && verdict_is_safe(&p->verdict, k->allow_credit_loops) &&
+	    p->verdict.unreachable_pairs <= k->prev->verdict.unreachable_pairs;
+	if (!*done)
+		keep_take_back(k);
 	return rc;
 }
 
 int
-plan_keep(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
+keep_tables(struct keeping *k, bool *done, struct fm_error *err)
 {
-	struct keeping k;
-	int rc = keep_begin(&k, r, q, err);
-	bool serve = false;
+	int rc;
 
-	*out = NULL;
 	/* what was repaired may be due to go back: for repair to see */
-	if (rc == 0 && k.p != NULL && k.diff.comparable && q->prev->deviations.n == 0 &&
-	    switches_serve(&k))
-		rc = keep_ends(&k, q, &serve, err);
-	if (rc == 0 && serve) {
-		k.p->made = PLAN_KEPT;
-		rc = settle_tables(&k, err);
+	if (k->prev->deviations.n > 0 || !switches_serve(k))
+		return 0;
+	k->p->made = PLAN_KEPT;
+	rc = settle_tables(k, err);
+	return rc != 0 ? rc : prove(k, done, err);
+}
+
+/* ---------------------------------------------------------------- going back */
+
+static int
+by_switch(const void *x, const void *y)
+{
+	const struct plan_entry *a = x, *b = y;
+
+	if (a->sw != b->sw)
+		return a->sw < b->sw ? -1 : 1;
+	return a->lid < b->lid ? -1 : a->lid > b->lid;
+}
+
+/* Does what leaves e.sw by the nominal port arrive, by entries as they are, without coming back
+ * there? */
+static bool
+leads_home(const struct keeping *k, const struct plan_entry *e)
+{
+	const struct fm_fabric *fab = &k->snap->fab;
+	fm_end end = e->lid <= fab->max_lid ? fab->lid_end[e->lid] : FM_NONE;
+	fm_sw sw = snapshot_switch_at(k->snap, e->sw, e->port);
+
+	for (uint32_t n = 0; end != FM_NONE && sw != FM_NONE && n < fab->n_switches; n++) {
+		if (sw == fab->end_sw[end])
+			return true;
+		if (sw == e->sw)
+			return false;
+		sw = snapshot_switch_at(k->snap, sw, k->p->tables->t.lft[sw][e->lid]);
 	}
-	return keep_end(&k, rc, serve, out);
+	return false;
+}
+
+/* The tables with all deviations undone but those of LIDs that linger; or with one of each LID, the
+ * others go to those of the plan.  Deviations are by LID. */
+static int
+undo_deviations(struct keeping *k, bool one_each, struct fm_error *err)
+{
+	const struct fm_fabric *fab = &k->snap->fab;
+	const struct plan *prev = k->prev;
+	uint16_t done = 0;
+	struct plan *p = k->p;
+	int rc = keep_copy(k, err);
+
+	if (rc != 0)
+		return rc;
+	if (!fm_vec_reserve(&p->delta, prev->deviations.n) ||
+	    !fm_vec_reserve(&p->deviations, prev->deviations.n))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for tables that go back");
+	p->graph = snapshot_get(prev->graph);
+	for (size_t i = 0; i < prev->deviations.n; i++) {
+		struct plan_entry e = prev->deviations.item[i];
+
+		if (p->tables->t.lft[e.sw][e.lid] == e.port)
+			continue;
+		if (e.lid > fab->max_lid || fab->lid_end[e.lid] == FM_NONE ||
+		    (one_each && (done == e.lid || !leads_home(k, &e)))) {
+			fm_vec_push(&p->deviations, e);
+			continue;
+		}
+		done = e.lid;
+		p->tables->t.lft[e.sw][e.lid] = e.port;
+		fm_vec_push(&p->delta, e);
+	}
+	qsort(p->delta.item, p->delta.n, sizeof(*p->delta.item), by_switch);
+	p->delta_base = prev->number;
+	p->delta_blocks = plan_count_blocks(p);
+	p->made = PLAN_REPAIRED;
+	return 0;
+}
+
+int
+keep_go_back(struct keeping *k, bool one_each, bool *done, struct fm_error *err)
+{
+	int rc;
+
+	if (k->diff.lost.n > 0 || k->prev->deviations.n == 0 || k->joiners.n > 0 ||
+	    k->dropped.n > 0)
+		return 0;
+	rc = undo_deviations(k, one_each, err);
+	return rc != 0 ? rc : prove(k, done, err);
 }
 
 bool

@@ -23,14 +23,7 @@
 #include "core/graph/graph_diff.h"
 #include "core/plan/plan.h"
 
-/* The plan for q->snap made of q->prev's tables: *out, not yet verified, or
- * NULL when they do not serve.  O(links + ends); with a LID new or dropped
- * one copy of the tables.  FM_E_RESOURCE. */
-int plan_keep(
-    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
-
-/* What keeping and repairing (repair.h) share: the new plan beside the old, the
- * cables that are lost, the ends that came and went. */
+/* The new plan beside the old: what keeping, going back and repairing (repair.h) need of both. */
 struct keep_joiner {
 	fm_end end, like; /* like: whose columns it gets, mostly an end of the same switch */
 };
@@ -39,21 +32,32 @@ struct keeping {
 	struct router *r;
 	const struct plan *prev; /* borrowed, as is snap */
 	struct snapshot *snap;
-	struct graph_diff diff; /* prev->graph against snap */
+	bool allow_credit_loops;
+	bool older; /* packets of tables before prev's may be under way */
+	double began_ms;
+	struct graph_diff diff; /* prev->graph against snap, which are comparable */
 	bool same_ends;		/* those of prev */
 	FM_VEC(struct keep_joiner) joiners;
 	FM_VEC(uint16_t) dropped; /* LIDs whose columns go */
-	struct plan *p;		  /* the new plan; NULL: there is nothing to keep */
+	struct plan *p; /* the new plan, without tables; NULL: prev's serve for no such plan */
 };
 
-/* Begin a plan on q->prev's tables; keep_end() ends it, also after a failure:
- * *out gets the plan when rc is 0 and it serves.  Returns rc. */
+/* Begin a plan for q->snap on q->prev's tables: joiners, dropped, and of the plan all that is no
+ * table, as absent, top_lid, engine.  k->p NULL: an engine has to see this fabric.  Then any of
+ * the functions below may give the plan tables that are proven: *done.  keep_end() ends it, also
+ * after a failure: *out gets the plan when rc is 0 and it serves.  Returns rc.
+ * O(links + ends).  FM_E_RESOURCE. */
 int keep_begin(
     struct keeping *k, struct router *r, const struct plan_request *q, struct fm_error *err);
 int keep_end(struct keeping *k, int rc, bool serve, struct plan **out);
-/* Joiners, dropped, and of the plan all that is no table: absent, top_lid,
- * engine.  *serve false: an engine has to see these ends. */
-int keep_ends(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_error *err);
+/* The tables of prev; with a LID new or dropped a copy of them.  One verification. */
+int keep_tables(struct keeping *k, bool *done, struct fm_error *err);
+/* A copy of them without the deviations of prev, or without one of each LID, where all cables that
+ * this needs are there.  One verification. */
+int keep_go_back(struct keeping *k, bool one_each, bool *done, struct fm_error *err);
+
+/* The tables did not do: the plan is again what keep_begin() made it. */
+void keep_take_back(struct keeping *k);
 /* Do the tables of prev lead to all LIDs of the end, from its switch on? */
 bool keep_has_column(const struct keeping *k, fm_end e);
 /* The plan's tables: a copy of prev's with the columns of joiners and dropped as they are to be;

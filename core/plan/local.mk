@@ -7,8 +7,6 @@ CORE_SOURCES += \
 	core/plan/plan.h \
 	core/plan/plan_absent.c \
 	core/plan/plan_absent.h \
-	core/plan/plan_before.c \
-	core/plan/plan_before.h \
 	core/plan/plan_cut.c \
 	core/plan/plan_cut.h \
 	core/plan/plan_file.c \

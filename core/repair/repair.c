@@ -379,11 +379,11 @@ repair_tables(struct repair *p, struct repair_event *ev, bool *done, struct fm_e
 
 /* May these tables be repaired at all? */
 static bool
-applies(const struct router *r, const struct plan_request *q, const struct keeping *k)
+applies(const struct keeping *k)
 {
-	return k->diff.comparable && depend_applies(&k->prev->tables->t) &&
-	    !tables_are_adaptive(&k->prev->tables->t) && r->set.ar_max_groups == 0 &&
-	    (k->prev->verdict.credit_loops == 0 || q->chain->allow_credit_loops);
+	return depend_applies(&k->prev->tables->t) && !tables_are_adaptive(&k->prev->tables->t) &&
+	    k->r->set.ar_max_groups == 0 &&
+	    (k->prev->verdict.credit_loops == 0 || k->allow_credit_loops);
 }
 
 struct attempt {
@@ -393,9 +393,9 @@ struct attempt {
 
 /* One try, by the state there is. */
 static int
-try_once(struct router *r, const struct plan_request *q, struct keeping *k,
-    const struct attempt *how, bool *done, struct fm_error *err)
+try_once(struct keeping *k, const struct attempt *how, bool *done, struct fm_error *err)
 {
+	struct router *r = k->r;
 	struct repair p = { .r = r,
 		.k = k,
 		.fab = &k->snap->fab,
@@ -415,15 +415,11 @@ try_once(struct router *r, const struct plan_request *q, struct keeping *k,
 	free_repair(&p);
 	repair_event_fini(&ev);
 	if (rc == 0 && *done)
-		*done = verdict_is_safe(&k->p->verdict, q->chain->allow_credit_loops);
+		*done = verdict_is_safe(&k->p->verdict, k->allow_credit_loops);
 	if (rc != 0 || !*done) { /* it is half-way to tables that nobody has */
 		repair_state_free(r->repair);
 		r->repair = NULL;
-		tables_put(k->p->tables);
-		snapshot_put(k->p->graph);
-		k->p->tables = NULL;
-		k->p->graph = NULL;
-		k->p->delta.n = k->p->deviations.n = 0;
+		keep_take_back(k);
 	}
 	return rc;
 }
@@ -431,46 +427,29 @@ try_once(struct router *r, const struct plan_request *q, struct keeping *k,
 /* First by what is at hand; dependencies that have gathered there may be in the
  * way, so then by no more than the tables have, and sooner a detour than a new one; and where
  * that leads nowhere under other SLs. */
-static int
-try_to_repair(struct router *r, const struct plan_request *q, struct keeping *k, bool *done,
-    struct fm_error *err)
+int
+plan_repair(struct keeping *k, bool *done, struct fm_error *err)
 {
 	static const struct attempt at_hand = { .detour = DETOUR },
 				    by_least = { .detour = LONG_DETOUR },
 				    by_other_sls = { .detour = DETOUR, .may_move = true };
-	bool serve = false;
+	struct router *r = k->r;
 	uint32_t n_vls;
-	int rc = keep_ends(k, q, &serve, err);
+	int rc;
 
-	if (rc != 0 || !serve)
-		return rc;
+	if (!applies(k))
+		return 0;
 	rc = repair_state_for(r, k->prev, NULL, 0, err);
+	if (rc == 0 && !k->older)
+		rc = repair_let_go(r, k->prev, err);
 	if (rc == 0)
-		rc = repair_let_go(r, q, err);
-	if (rc == 0)
-		rc = try_once(r, q, k, &at_hand, done, err);
+		rc = try_once(k, &at_hand, done, err);
 	if (rc == 0 && !*done)
 		rc = repair_state_for(r, k->prev, &k->diff, 0, err);
 	if (rc == 0 && !*done)
-		rc = try_once(r, q, k, &by_least, done, err);
+		rc = try_once(k, &by_least, done, err);
 	if (rc != 0 || *done || !repair_may_move(r, k->prev, &k->snap->fab, &n_vls))
 		return rc;
 	rc = repair_state_for(r, k->prev, &k->diff, n_vls, err);
-	return rc != 0 ? rc : try_once(r, q, k, &by_other_sls, done, err);
-}
-
-int
-plan_repair(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
-{
-	double start = plan_now_ms();
-	struct keeping k;
-	bool done = false;
-	int rc = keep_begin(&k, r, q, err);
-
-	*out = NULL;
-	if (rc == 0 && k.p != NULL && applies(r, q, &k))
-		rc = try_to_repair(r, q, &k, &done, err);
-	if (done)
-		k.p->route_ms = plan_now_ms() - start - k.p->verify_ms;
-	return keep_end(&k, rc, done, out);
+	return rc != 0 ? rc : try_once(k, &by_other_sls, done, err);
 }

@@ -25,12 +25,11 @@
 #ifndef CORE_REPAIR_REPAIR_H
 #define CORE_REPAIR_REPAIR_H
 
-#include "core/plan/plan.h"
+#include "core/plan/keep.h"
 
-/* The plan for q->snap repaired from q->prev, verified: *out, or NULL when an
- * engine has to do it.  FM_E_RESOURCE. */
-int plan_repair(
-    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
+/* k's plan gets tables that are repaired from those of the plan before, and their verdict: *done;
+ * else an engine has to do it.  FM_E_RESOURCE. */
+int plan_repair(struct keeping *k, bool *done, struct fm_error *err);
 
 /* LIDs with a byte in lids[0..top_lid] have entries of prev after all, in p->tables, too: take
  * these out of what p says it has changed.  False: out of memory. */

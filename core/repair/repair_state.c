@@ -245,16 +245,12 @@ make_lean(struct router *r, const struct plan *p, struct fm_error *err)
 }
 
 int
-repair_let_go(struct router *r, const struct plan_request *q, struct fm_error *err)
+repair_let_go(struct router *r, const struct plan *prev, struct fm_error *err)
 {
 	struct repair_state *st = r->repair;
-	int rc = 0;
+	int rc = make_lean(r, prev, err);
 
-	if (!st->gathered || q->flight.n_installed > 0 ||
-	    (q->flight.older && q->prev->number > q->flight.oldest))
-		return 0;
-	rc = make_lean(r, q->prev, err);
-	if (rc != 0)
+	if (rc != 0 || !st->gathered)
 		return rc;
 	depend_free(st->g);
 	st->g = st->lean;

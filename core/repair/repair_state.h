@@ -7,7 +7,6 @@
 #define CORE_REPAIR_REPAIR_STATE_H
 
 #include "core/cdg/depend.h"
-#include "core/plan/keep.h"
 #include "core/repair/repair.h"
 #include "lib/vec.h"
 
@@ -89,9 +88,9 @@ uint64_t *repair_lost_of(const struct fm_fabric *graph, const struct graph_diff 
  * FM_E_RESOURCE. */
 int repair_state_for(struct router *r, const struct plan *prev, const struct graph_diff *diff,
     uint32_t n_vls, struct fm_error *err);
-/* Once no packets live that are older than prev, g gives way to what the tables of prev need, if
+/* No packets live that are older than prev: g gives way to what the tables of prev need, if
  * it has gathered.  FM_E_RESOURCE. */
-int repair_let_go(struct router *r, const struct plan_request *q, struct fm_error *err);
+int repair_let_go(struct router *r, const struct plan *prev, struct fm_error *err);
 /* Tables equal to st->tables, to be changed: one reference. */
 int repair_take_spare(struct router *r, struct repair_state *st, const struct fm_fabric *fab,
     struct tables **out, struct fm_error *err);

@@ -23,7 +23,7 @@
 #include "core/graph/graph_diff.h"
 #include "core/mcast/mcast.h"
 #include "core/overlay/overlay.h"
-#include "core/plan/plan_before.h"
+#include "core/plan/keep.h"
 #include "core/regions/compose.h"
 #include "core/regions/regions.h"
 #include "core/repair/linger.h"
@@ -382,8 +382,7 @@ try_chain(struct router *r, struct plan *p, const struct chain *chain, const str
 }
 
 static int
-route_once_anew(
-    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
+route_anew(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
 	struct plan *p = plan_new(q->snap, err);
 	const struct chain *chain = q->chain;
@@ -404,16 +403,6 @@ route_once_anew(
 	}
 	*out = p;
 	return 0;
-}
-
-static int
-route_anew(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
-{
-	struct plan_request full = *q;
-
-	if (q->prev != NULL && q->prev->mended) /* and not by the chain */
-		full.anew = PLAN_BY_CHAIN;
-	return route_once_anew(r, &full, out, err);
 }
 
 /* Pairs lack a way in tables that are kept: would a full route join more of them?  None on
@@ -469,22 +458,35 @@ prev_goes_first(const struct plan_request *q)
 	return q->anew == PLAN_FROM_PREV && (q->prev == NULL || !q->prev->mended);
 }
 
-/* prev's tables, kept or repaired: *out, or NULL.  Repairing keeps, too.  Which of the two comes
+/* prev's tables, repaired, taken back or kept.  Repairing keeps, too.  Which of the two comes
  * first must not depend on how far the routing thread has prepared repairs, since they may come to
  * different tables. */
+static int
+try_prev(struct keeping *k, bool keep_first, bool *done, struct fm_error *err)
+{
+	int rc = keep_first ? 0 : plan_repair(k, done, err);
+
+	if (rc == 0 && !*done)
+		rc = keep_go_back(k, false, done, err);
+	if (rc == 0 && !*done)
+		rc = keep_tables(k, done, err);
+	if (rc == 0 && !*done && keep_first)
+		rc = plan_repair(k, done, err);
+	return rc;
+}
+
+/* *out, or NULL: prev's tables do not serve. */
 static int
 take_from_prev(
     struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
-	int rc = q->prev_is_loaded ? 0 : plan_repair(r, q, out, err);
+	struct keeping k;
+	bool done = false;
+	int rc = keep_begin(&k, r, q, err);
 
-	if (rc == 0 && *out == NULL)
-		rc = plan_go_back(r, q, false, out, err);
-	if (rc == 0 && *out == NULL)
-		rc = plan_try_to_keep(r, q, out, err);
-	if (rc == 0 && *out == NULL && q->prev_is_loaded)
-		rc = plan_repair(r, q, out, err);
-	return rc;
+	if (rc == 0 && k.p != NULL)
+		rc = try_prev(&k, q->prev_is_loaded, &done, err);
+	return keep_end(&k, rc, done, out);
 }
 
 /* The core's own up/down, which no chain asks for here. */
@@ -498,7 +500,7 @@ route_by_fallback(
 
 	last.chain = &alone;
 	last.regions = NULL;
-	return route_once_anew(r, &last, out, err);
+	return route_anew(r, &last, out, err);
 }
 
 static bool
@@ -527,15 +529,13 @@ use_mended(struct plan *failed, struct plan *found)
 static int
 mend(struct router *r, const struct plan_request *q, struct plan **p, struct fm_error *err)
 {
-	struct plan_request kept = *q;
 	struct plan *found = NULL, *last = NULL;
 	int rc = 0;
 
 	if ((*p)->tables != NULL || q->prev == NULL || q->prev->tables == NULL)
 		return 0;
-	kept.anew = PLAN_FROM_PREV;
 	if (!prev_goes_first(q) && q->anew != PLAN_WITHOUT_PREV)
-		rc = take_from_prev(r, &kept, &found, err);
+		rc = take_from_prev(r, q, &found, err);
 	if (rc == 0 && (found == NULL || found->verdict.unreachable_pairs > 0))
 		rc = route_by_fallback(r, q, &last, err);
 	if (rc == 0 && joins_more(last, found)) {
@@ -646,11 +646,16 @@ go_back_by_entries(
     struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
 	struct plan *p = NULL;
+	struct keeping k;
+	bool done = false;
 	int rc;
 
-	if (!q->quiet || !q->prev->may_go_back || (*out)->delta.n > 0)
+	if (!q->quiet || !q->prev->may_go_back || (*out)->delta.n > 0 || q->anew != PLAN_FROM_PREV)
 		return 0;
-	rc = plan_go_back(r, q, true, &p, err);
+	rc = keep_begin(&k, r, q, err);
+	if (rc == 0 && k.p != NULL)
+		rc = keep_go_back(&k, true, &done, err);
+	rc = keep_end(&k, rc, done, &p);
 	if (rc == 0 && p != NULL)
 		rc = reconfig_plan(r, q, &p, err);
 	if (rc == 0 && p != NULL && p->delta.n > 0 && p->change.n_drained == 0 &&

@@ -339,7 +339,10 @@ stub_attach(struct router *r, const struct plan_request *q, const struct plan *p
     const struct plan *instead, struct plan **out, struct fm_error *err)
 {
 	size_t n = q->snap->fab.n_switches + (size_t)1;
-	struct stubs g = { .k = { .r = r, .prev = prev, .snap = q->snap }, .fab = &q->snap->fab };
+	struct stubs g = {
+		.k = { .r = r, .prev = prev, .snap = q->snap, .began_ms = plan_now_ms() },
+		.fab = &q->snap->fab
+	};
 	int rc = FM_E_RESOURCE;
 	bool serves;
 

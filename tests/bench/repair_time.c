@@ -66,11 +66,19 @@ plan_for(struct snapshot *snap, struct plan *prev)
 	struct plan_request q = { .snap = snap, .chain = &chain, .prev = prev, .linger_ms = 1000 };
 	struct fm_error err = { 0 };
 	struct plan *p = NULL;
+	struct keeping k;
+	bool done = false;
+	int rc;
 
 	q.flight.older = flight != 0;
 	q.flight.oldest = flight;
-	if (prev != NULL && getenv("FMD_WHOLE") == NULL && plan_repair(&router, &q, &p, &err) != 0)
-		die("no repair", &err);
+	if (prev != NULL && getenv("FMD_WHOLE") == NULL) {
+		rc = keep_begin(&k, &router, &q, &err);
+		if (rc == 0 && k.p != NULL)
+			rc = plan_repair(&k, &done, &err);
+		if (keep_end(&k, rc, done, &p) != 0)
+			die("no repair", &err);
+	}
 	if (p == NULL && (plan_make(&router, &q, &p, &err) != 0 || p->tables == NULL))
 		die("no plan", &err);
 	return p;
