@@ -367,7 +367,7 @@ copy_attributes(struct plan *p, const struct plan *prev)
 
 /* The graph and the ends.  *serve false: an engine has to see them. */
 static int
-look(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_error *err)
+compare_fabrics(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_error *err)
 {
 	int rc = graph_compare(&k->prev->graph->fab, &k->snap->fab, &k->diff, err);
 
@@ -399,7 +399,7 @@ keep_begin(struct keeping *k, struct router *r, const struct plan_request *q, st
 	    q->flight.n_installed > 0 || (q->flight.older && q->prev->number > q->flight.oldest);
 	if ((k->p = plan_new(q->snap, err)) == NULL)
 		return FM_E_RESOURCE;
-	rc = look(k, q, &serve, err);
+	rc = compare_fabrics(k, q, &serve, err);
 	if (rc == 0 && !serve) {
 		plan_put(k->p);
 		k->p = NULL;

@@ -131,7 +131,7 @@ struct plan_change {
 	uint32_t n_drained;	   /* of them, emptied first */
 	uint32_t n_cut;		   /* of the drained, LIDs whose old paths are whole */
 	uint32_t n_kept_old;	   /* LIDs that keep their old entries */
-	uint32_t n_stubs;  /* new switches that are stubs of the old tables at first (stub.h) */
+	uint32_t n_stubs;  /* new switches that are stubs of the old tables at first (stub.c) */
 	uint32_t n_leaves; /* stubs of earlier plans, while other tables wait to be taken up */
 	uint32_t n_waived; /* LIDs that are written though packets might deadlock */
 	/* SLs differ, and packets under the old SLs may deadlock with others until the hosts that

@@ -13,7 +13,6 @@ CORE_SOURCES += \
 	core/transition/reconfig_partition.c \
 	core/transition/reconfig_resume.c \
 	core/transition/stub.c \
-	core/transition/stub.h \
 	core/transition/transition.c \
 	core/transition/transition.h \
 	core/transition/transition_admit.c \

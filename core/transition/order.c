@@ -28,7 +28,6 @@
 
 struct order {
 	struct reconfig *c;
-	const struct plan *prev, *p;
 	struct mixtures *mixtures;	   /* in one VL */
 	FM_VEC(struct plan_entry) entries; /* that change, with the ports before, by LID */
 };
@@ -40,7 +39,7 @@ static bool
 note_entry(struct order *o, fm_sw sw, uint32_t lid, uint8_t was)
 {
 	bool matters = reconfig_is_owned(o->c->fab, lid) ||
-	    (o->c->n_vls == 1 && o->p->tables->t.lft[sw][lid] != FM_PORT_NONE);
+	    (o->c->n_vls == 1 && o->c->p->tables->t.lft[sw][lid] != FM_PORT_NONE);
 
 	return !matters ||
 	    fm_vec_push(&o->entries, ((struct plan_entry){ sw, (uint16_t)lid, was }));
@@ -49,15 +48,15 @@ note_entry(struct order *o, fm_sw sw, uint32_t lid, uint8_t was)
 static uint8_t
 port_before(const struct order *o, fm_sw sw, uint32_t lid)
 {
-	if (sw >= o->prev->snap->fab.n_switches || lid > o->prev->top_lid)
+	if (sw >= o->c->prev->snap->fab.n_switches || lid > o->c->prev->top_lid)
 		return FM_PORT_NONE;
-	return o->prev->tables->t.lft[sw][lid];
+	return o->c->prev->tables->t.lft[sw][lid];
 }
 
 static bool
 compare_tables(struct order *o)
 {
-	const struct plan *p = o->p;
+	const struct plan *p = o->c->p;
 	bool ok = true;
 
 	for (fm_sw sw = 0; sw < p->snap->fab.n_switches; sw++)
@@ -73,10 +72,10 @@ compare_tables(struct order *o)
 static bool
 find_entries(struct order *o)
 {
-	const struct plan *p = o->p;
+	const struct plan *p = o->c->p;
 	bool ok = true;
 
-	if (p->delta_base != o->prev->number)
+	if (p->delta_base != o->c->prev->number)
 		ok = compare_tables(o);
 	else
 		for (size_t i = 0; ok && i < p->delta.n; i++) {
@@ -212,7 +211,7 @@ write_later(struct order *o)
 
 	depend_undo(c->g, 0);
 	rc = insert_new(o);
-	c->g->base = o->p->number;
+	c->g->base = o->c->p->number;
 	for (size_t at = 0, end; rc <= DEPEND_CYCLE && at < o->entries.n; at = end) {
 		uint16_t lid = o->entries.item[at].lid;
 
@@ -267,7 +266,7 @@ visit_lids(struct order *o)
 	if (fit > DEPEND_CYCLE)
 		return false;
 	if (!any_spare || fit == DEPEND_CYCLE ||
-	    !graph_same_ends(&o->prev->snap->fab, &o->p->snap->fab))
+	    !graph_same_ends(&o->c->prev->snap->fab, &o->c->p->snap->fab))
 		return find_rules(o, true, true);
 	return have_hosts_first(o);
 }
@@ -290,20 +289,21 @@ defer_recent(struct reconfig *c, uint64_t recent[REPAIR_RECENT_WORDS])
 }
 
 bool
-reconfig_order(struct reconfig *c, struct router *r, const struct plan *prev, const struct plan *p)
+reconfig_order(struct reconfig *c)
 {
-	struct order o = { .c = c, .prev = prev, .p = p };
+	struct repair_state *st = c->at_hand ? c->r->repair : NULL;
+	struct order o = { .c = c };
 	bool ok = find_entries(&o);
 
 	if (ok && c->n_vls == 1) {
-		o.mixtures = mixtures_new(c->fab->n_switches, &p->tables->t,
-		    c->at_hand ? r->repair->lost : NULL, c->sends, o.entries.item);
+		o.mixtures = mixtures_new(c->fab->n_switches, &c->p->tables->t,
+		    st != NULL ? st->lost : NULL, c->sends, o.entries.item);
 		ok = o.mixtures != NULL;
 	}
 	ok = ok && visit_lids(&o);
-	if (ok && c->at_hand) {
-		r->repair->gathered = r->repair->gathered || c->g->added.n > 0;
-		defer_recent(c, r->repair->recent);
+	if (ok && st != NULL) {
+		st->gathered = st->gathered || c->g->added.n > 0;
+		defer_recent(c, st->recent);
 	}
 	c->g->added.n = 0;
 	mixtures_free(o.mixtures);

@@ -32,8 +32,9 @@ count(const struct reconfig *c, struct plan_change *change)
 }
 
 static void
-use_rules(struct reconfig *c, struct plan *p)
+use_rules(struct reconfig *c)
 {
+	struct plan *p = c->p;
 	bool any = false;
 
 	for (uint32_t lid = 1; lid <= p->top_lid; lid++)
@@ -46,9 +47,9 @@ use_rules(struct reconfig *c, struct plan *p)
 
 /* LIDs wait that have no other time. */
 static void
-defer_all(struct reconfig *c, const struct plan *p)
+defer_all(struct reconfig *c)
 {
-	for (uint32_t lid = 1; lid <= p->top_lid; lid++)
+	for (uint32_t lid = 1; lid <= c->p->top_lid; lid++)
 		if ((c->rules[lid] & (TRANSITION_STEP | TRANSITION_DRAIN)) == 0)
 			c->rules[lid] |= DEFERRED;
 }
@@ -94,8 +95,9 @@ has_one_vl(const struct fm_tables *t)
 }
 
 static void
-note_vls(struct reconfig *c, const struct plan *prev, const struct plan *p)
+note_vls(struct reconfig *c)
 {
+	const struct plan *prev = c->prev, *p = c->p;
 	uint32_t was = prev->tables->t.n_vls_used, now = p->tables->t.n_vls_used;
 
 	c->n_vls = was > now ? was : now;
@@ -106,15 +108,15 @@ note_vls(struct reconfig *c, const struct plan *prev, const struct plan *p)
 
 /* Does repair hold what packets by prev and by p depend on? */
 static bool
-is_at_hand(const struct reconfig *c, const struct router *r, const struct plan_request *q,
-    const struct plan *p)
+is_at_hand(const struct reconfig *c)
 {
-	const struct repair_state *st = r->repair;
+	const struct repair_state *st = c->r->repair;
+	const struct plan *p = c->p;
 
 	return c->fab == c->usable && c->same_vls && st != NULL && st->tables == p->tables &&
 	    st->graph == p->graph && st->snap == p->snap && st->g->n_vls == c->n_vls &&
-	    !st->g->cyclic && q->prev->snap->fab.n_switches == c->fab->n_switches &&
-	    (c->target == NULL || st->g->base <= q->flight.oldest);
+	    !st->g->cyclic && c->prev->snap->fab.n_switches == c->fab->n_switches &&
+	    (c->target == NULL || st->g->base <= c->flight->oldest);
 }
 
 /* An end that does not answer is in the plan before only, and sends all the same. */
@@ -129,8 +131,10 @@ note_senders(struct reconfig *c, const struct fm_fabric *ends)
 /* Entries that were found, of LIDs that nobody is known to have, lead to hosts that do not answer:
  * they may send. */
 static void
-note_unknown_senders(struct reconfig *c, const struct plan *found)
+note_unknown_senders(struct reconfig *c)
 {
+	const struct plan *found = c->prev;
+
 	for (fm_sw sw = 0; sw < c->was.n_switches; sw++)
 		for (uint32_t lid = 1; !c->sends[sw] && lid <= found->top_lid; lid++) {
 			uint8_t port = found->tables->t.lft[sw][lid];
@@ -141,88 +145,109 @@ note_unknown_senders(struct reconfig *c, const struct plan *found)
 		}
 }
 
+/* `from` is q->prev, or what the switches hold on the way there.  False: out of memory. */
 static bool
-start_reconfig(struct reconfig *c, struct router *r, const struct plan_request *q, struct plan *p)
+start_reconfig(struct reconfig *c, struct router *r, const struct plan_request *q,
+    const struct plan *from, struct plan *p)
 {
-	uint32_t n = c->fab->n_switches;
+	bool interrupted = from != q->prev;
+	uint32_t n;
 
+	*c = (struct reconfig){ .r = r,
+		.prev = from,
+		.p = p,
+		.target = interrupted ? q->prev : NULL,
+		.flight = &q->flight,
+		.drain = q->drain,
+		.allow_credit_loops = q->chain->allow_credit_loops,
+		.now_ms = q->now_ms,
+		.fab = has_cables_beside(q, p) ? &q->wire->fab : &p->snap->fab,
+		.usable = &p->snap->fab,
+		.model = plan_sl_model(r, p),
+		.in_flight = interrupted || q->flight.older };
+	n = c->fab->n_switches;
+	c->was = *c->fab;
+	if (c->was.n_switches > from->snap->fab.n_switches)
+		c->was.n_switches = from->snap->fab.n_switches;
 	c->rules = calloc(p->top_lid + 1u, 1);
 	c->mark = calloc(p->top_lid + 1u, 1);
 	c->arrivals = malloc(2 * n + 1);
 	c->sends = calloc(n + 1, 1);
-	if (c->rules == NULL || c->mark == NULL || c->arrivals == NULL || c->sends == NULL)
-		return false;
+	return c->rules != NULL && c->mark != NULL && c->arrivals != NULL && c->sends != NULL;
+}
+
+/* What packets depend on before. */
+static bool
+find_graph(struct reconfig *c)
+{
 	note_senders(c, c->fab);
-	note_senders(c, &q->prev->snap->fab);
-	if (q->flight.found)
-		note_unknown_senders(c, q->prev);
-	note_vls(c, q->prev, p);
-	c->at_hand = is_at_hand(c, r, q, p);
-	if (c->n_vls > 1 && (c->deps = reconfig_deps(c, q->prev, p)) == NULL)
+	note_senders(c, &c->prev->snap->fab);
+	if (c->flight->found)
+		note_unknown_senders(c);
+	note_vls(c);
+	c->at_hand = is_at_hand(c);
+	if (c->n_vls > 1 && (c->deps = reconfig_deps(c)) == NULL)
 		return false;
-	c->g = c->at_hand ? r->repair->g : reconfig_build(c, r, q->prev, p);
+	c->g = c->at_hand ? c->r->repair->g : reconfig_build(c);
 	return c->g != NULL;
 }
 
 /* Does c->g hold what all packets in the fabric depend on, those of older plans, too?  Who has
  * written tables whose packets make legal turns only is believed to have written such before. */
 static bool
-holds_older(const struct reconfig *c, const struct plan_request *q)
+holds_older(const struct reconfig *c)
 {
-	return c->at_hand ? c->g->base <= q->flight.oldest
-			  : q->flight.found && depend_is_by_levels(c->g);
+	return c->at_hand ? c->g->base <= c->flight->oldest
+			  : c->flight->found && depend_is_by_levels(c->g);
 }
 
 /* Rules.  Where the tables before have credit loops already nothing is promised. */
 static bool
-find_rules(struct reconfig *c, struct router *r, const struct plan_request *q, struct plan *p)
+find_rules(struct reconfig *c)
 {
-	bool ok = start_reconfig(c, r, q, p);
+	bool ok = find_graph(c);
 
 	if (ok && !c->g->cyclic) {
-		ok = reconfig_order(c, r, q->prev, p);
+		ok = reconfig_order(c);
 		/* drained LIDs get new paths, on which the old SLs are not safe */
 		c->clashes = ok && c->n_conflicting > 0 && !c->same_vls;
 	} else if (ok && !c->same_vls) {
 		c->clashes = true;
-		ok = reconfig_partition(c, q->prev, p);
+		ok = reconfig_partition(c);
 	}
 	return ok;
 }
 
 /* *held: the graph of repair holds what comes of it. */
 static int
-order_writing(struct router *r, const struct plan_request *q, const struct plan *target,
+order_writing(struct router *r, const struct plan_request *q, const struct plan *from,
     struct plan **plan, bool *held, struct fm_error *err)
 {
-	struct plan *p = *plan;
-	struct reconfig c = { .fab = has_cables_beside(q, p) ? &q->wire->fab : &p->snap->fab,
-		.usable = &p->snap->fab,
-		.model = plan_sl_model(r, p),
-		.target = target,
-		.in_flight = target != NULL || q->flight.older };
+	struct plan *p = *plan, *stays = NULL;
+	struct reconfig c;
 	bool deferred;
 	int rc = 0;
 
-	c.was = *c.fab;
-	if (c.was.n_switches > q->prev->snap->fab.n_switches)
-		c.was.n_switches = q->prev->snap->fab.n_switches;
-	if (!find_rules(&c, r, q, p)) {
+	if (!start_reconfig(&c, r, q, from, p) || !find_rules(&c)) {
 		free_reconfig(&c);
 		return no_memory(err);
 	}
 	*held = c.at_hand;
-	deferred = c.in_flight && !holds_older(&c, q);
+	deferred = c.in_flight && !holds_older(&c);
 	p->change.sls_clash = c.clashes;
 	count(&c, &p->change);
 	if (c.n_conflicting > 0)
-		rc = reconfig_resolve_conflicts(r, q, &c, plan, err);
-	if (rc == 0 && *plan == p) {
+		rc = reconfig_resolve_conflicts(&c, &stays, err);
+	if (rc == 0 && stays == NULL) {
 		if (deferred)
-			defer_all(&c, p);
-		use_rules(&c, p);
+			defer_all(&c);
+		use_rules(&c);
 	}
 	free_reconfig(&c);
+	if (stays != NULL) {
+		plan_put(p);
+		*plan = stays;
+	}
 	return rc;
 }
 
@@ -256,30 +281,28 @@ static int
 order_interrupted(struct router *r, const struct plan_request *q, struct plan **plan, bool *held,
     struct fm_error *err)
 {
-	struct plan_request on = *q;
-	struct plan *p = *plan;
+	struct plan *p = *plan, *from = reconfig_resume(r, q->prev, &q->flight, err);
 	bool is_sound = true;
 	int rc = 0;
 
-	on.prev = reconfig_resume(r, q, err);
-	if (on.prev == NULL)
+	if (from == NULL)
 		return FM_E_RESOURCE;
 	if (q->flight.found)
-		rc = judge_found(r, on.prev, &is_sound, err);
+		rc = judge_found(r, from, &is_sound, err);
 	if (rc != 0 || !is_sound) {
-		plan_put(on.prev);
+		plan_put(from);
 		return rc;
 	}
 	if (p->tables == q->prev->tables ||
-	    ((on.prev->change.kind == PLAN_LOSS || on.prev->change.kind == PLAN_ENGINE) &&
+	    ((from->change.kind == PLAN_LOSS || from->change.kind == PLAN_ENGINE) &&
 		p->change.kind != PLAN_ENGINE))
 		p->change.kind = PLAN_LOSS; /* a part of that is still to be written */
-	rc = order_writing(r, &on, q->prev, plan, held, err);
+	rc = order_writing(r, q, from, plan, held, err);
 	if (rc == 0 && *plan != p) {
 		write_to_the_end(*plan);
-		rc = order_writing(r, &on, q->prev, plan, held, err);
+		rc = order_writing(r, q, from, plan, held, err);
 	}
-	plan_put(on.prev);
+	plan_put(from);
 	return rc;
 }
 
@@ -295,11 +318,11 @@ reconfig_plan(
 		return 0;
 	if (p->tables == q->prev->tables && q->flight.n_installed == 0)
 		return 0;
-	p->change.kind = reconfig_kind(q, p);
+	p->change.kind = reconfig_kind(q->prev, p, q->anew != PLAN_FROM_PREV);
 	if (p->verdict.credit_loops > 0 || q->prev->verdict.credit_loops > 0)
 		return 0; /* credit loops are allowed: nothing is promised */
 	rc = q->flight.n_installed > 0 ? order_interrupted(r, q, plan, &held, err)
-				       : order_writing(r, q, NULL, plan, &held, err);
+				       : order_writing(r, q, q->prev, plan, &held, err);
 	if (rc != 0) {
 		plan_put(*plan);
 		*plan = NULL;

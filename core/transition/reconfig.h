@@ -22,7 +22,7 @@
  * which lead to what is lost, are emptied, and filled a packet's life time later.  If the kept
  * and the drained do not go together, all conflicting LIDs are drained after a loss; for a
  * *recovery* or *rebalance* nothing is changed, except that new switches join as stubs of the old
- * tables (stub.h).  Another *engine* is taken up only if no LID conflicts, or when an
+ * tables (stub.c).  Another *engine* is taken up only if no LID conflicts, or when an
  * administrator says that it may drain.
  *
  * A host that was told an SL goes on with it until it has been notified and has asked again.  So

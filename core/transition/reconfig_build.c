@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What packets depend on by the tables before, or by the new ones, on the cables that there are.
+ * What packets depend on by the tables before, on the cables that there are.
  *
  * Cost: in one VL a look-up per entry, or less (core/cdg/depend.h); else O(switches x SLs) for each
  * LID.
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/repair/repair_state.h"
 #include "core/transition/reconfig_internal.h"
 
 /* The rows of a plan, with empty entries for switches and LIDs that have come since; *padding: what
@@ -95,20 +94,19 @@ add_absent(const struct reconfig *c, struct depend *g, uint8_t *const *rows, con
 
 /* In one VL. */
 static struct depend *
-follow_entries(
-    const struct reconfig *c, struct router *r, const struct plan *of, const struct plan *p)
+follow_entries(const struct reconfig *c)
 {
-	uint32_t n = (p->top_lid > c->fab->max_lid ? p->top_lid : c->fab->max_lid) + 1u;
-	uint8_t *padding, **rows = pad_rows(of, c->fab, n, &padding);
+	uint32_t n = (c->p->top_lid > c->fab->max_lid ? c->p->top_lid : c->fab->max_lid) + 1u;
+	uint8_t *padding, **rows = pad_rows(c->prev, c->fab, n, &padding);
 	struct depend *g = NULL;
 
 	if (rows != NULL) {
 		struct fm_tables t = { .lft = rows, .lft_stride = n };
 
-		g = depend_build(c->fab, c->fab, &t, NULL, c->model, r->workers);
+		g = depend_build(c->fab, c->fab, &t, NULL, c->model, c->r->workers);
 		if (g != NULL && !g->cyclic &&
-		    !(add_silent(c, g, rows) && add_absent(c, g, rows, of, n) &&
-			add_absent(c, g, rows, p, n))) {
+		    !(add_silent(c, g, rows) && add_absent(c, g, rows, c->prev, n) &&
+			add_absent(c, g, rows, c->p, n))) {
 			depend_free(g);
 			g = NULL;
 		}
@@ -120,7 +118,7 @@ follow_entries(
 
 /* With several VLs. */
 static struct depend *
-follow_lids(struct reconfig *c, enum deps_mode mode)
+follow_lids(const struct reconfig *c)
 {
 	struct depend *g = depend_new(c->fab, c->n_vls, c->model);
 	bool ok = g != NULL;
@@ -128,7 +126,7 @@ follow_lids(struct reconfig *c, enum deps_mode mode)
 	for (uint32_t lid = 1; ok && lid <= c->fab->max_lid; lid++)
 		if (reconfig_is_owned(c->fab, lid))
 			ok = depend_note_deps(g, c->fab, c->deps, (uint16_t)lid,
-			    deps_changes(c->deps, (uint16_t)lid) ? mode : DEPS_NEW);
+			    deps_changes(c->deps, (uint16_t)lid) ? DEPS_OLD : DEPS_NEW);
 	if (ok) {
 		depend_sort(g);
 		return g;
@@ -138,19 +136,11 @@ follow_lids(struct reconfig *c, enum deps_mode mode)
 }
 
 struct depend *
-reconfig_build(struct reconfig *c, struct router *r, const struct plan *of, const struct plan *p)
+reconfig_build(const struct reconfig *c)
 {
-	const struct fm_fabric *graph = c->at_hand ? &p->graph->fab : c->fab;
-	struct depend *g;
+	struct depend *g = c->n_vls == 1 ? follow_entries(c) : follow_lids(c);
 
-	if (c->at_hand)
-		g = depend_build(
-		    graph, c->fab, &of->tables->t, r->repair->lost, c->model, r->workers);
-	else if (c->n_vls == 1)
-		g = follow_entries(c, r, of, p);
-	else
-		g = follow_lids(c, of == p ? DEPS_NEW : DEPS_OLD);
-	if (g != NULL && depend_allow_levels(g, graph))
+	if (g != NULL && depend_allow_levels(g, c->fab))
 		return g;
 	depend_free(g);
 	return NULL;

@@ -41,9 +41,9 @@ has_more_links(const struct fm_fabric *a, const struct fm_fabric *b)
 }
 
 struct deps *
-reconfig_deps(const struct reconfig *c, const struct plan *prev, const struct plan *p)
+reconfig_deps(const struct reconfig *c)
 {
-	struct deps_side old = deps_side(prev), now = deps_side(p);
+	struct deps_side old = deps_side(c->prev), now = deps_side(c->p);
 
 	if (c->fab != c->usable) {
 		old.fab = &c->was;
@@ -53,15 +53,15 @@ reconfig_deps(const struct reconfig *c, const struct plan *prev, const struct pl
 }
 
 enum plan_change_kind
-reconfig_kind(const struct plan_request *q, const struct plan *p)
+reconfig_kind(const struct plan *prev, const struct plan *p, bool is_asked_for)
 {
-	const struct fm_fabric *was = &q->prev->snap->fab, *now = &p->snap->fab;
-	bool is_other = strcmp(q->prev->engine, p->engine) != 0;
+	const struct fm_fabric *was = &prev->snap->fab, *now = &p->snap->fab;
+	bool is_other = strcmp(prev->engine, p->engine) != 0;
 
 	/* tables that could not be mended leave somebody cut off, as a loss does */
 	if (has_more_links(was, now) || (p->mended && is_other))
 		return PLAN_LOSS;
-	if ((q->anew != PLAN_FROM_PREV && !p->mended) || is_other)
+	if ((is_asked_for && !p->mended) || is_other)
 		return PLAN_ENGINE;
 	return has_more_links(now, was) ? PLAN_RECOVERY : PLAN_REBALANCE;
 }
@@ -130,16 +130,15 @@ find_arrivals(const struct reconfig *c, const struct plan *p, uint16_t lid, uint
 }
 
 bool
-reconfig_old_path_is_whole(
-    const struct reconfig *c, const struct plan *old, const struct plan *p, uint16_t lid)
+reconfig_old_path_is_whole(const struct reconfig *c, uint16_t lid)
 {
 	uint32_t n = c->usable->n_switches;
 	uint8_t *now = c->arrivals, *before = c->arrivals + n;
 
-	if (lid > old->top_lid)
+	if (lid > c->prev->top_lid)
 		return false;
-	find_arrivals(c, p, lid, now);
-	find_arrivals(c, old, lid, before);
+	find_arrivals(c, c->p, lid, now);
+	find_arrivals(c, c->prev, lid, before);
 	for (fm_sw sw = 0; sw < n; sw++)
 		if (now[sw] == ARRIVES && before[sw] != ARRIVES)
 			return false;
@@ -147,20 +146,19 @@ reconfig_old_path_is_whole(
 }
 
 bool
-reconfig_keep_old_path(const struct reconfig *c, const struct plan *old, const struct plan *p,
-    uint16_t lid, uint8_t *column)
+reconfig_keep_old_path(const struct reconfig *c, uint16_t lid, uint8_t *column)
 {
 	uint32_t n = c->usable->n_switches;
 	uint8_t *now = c->arrivals, *before = c->arrivals + n;
 	bool any = false;
 
-	if (lid > old->top_lid)
+	if (lid > c->prev->top_lid)
 		return false;
-	find_arrivals(c, p, lid, now);
-	find_arrivals(c, old, lid, before);
+	find_arrivals(c, c->p, lid, now);
+	find_arrivals(c, c->prev, lid, before);
 	for (fm_sw sw = 0; sw < n; sw++) {
 		bool keeps = before[sw] == ARRIVES || now[sw] != ARRIVES;
-		uint8_t was = old->tables->t.lft[sw][lid], is = p->tables->t.lft[sw][lid];
+		uint8_t was = c->prev->tables->t.lft[sw][lid], is = c->p->tables->t.lft[sw][lid];
 
 		any = any || (keeps && was != is);
 		if (column != NULL)

@@ -2,7 +2,7 @@
 /*
  * The LIDs that found no rule.  Those whose old paths are whole may keep them; the others are
  * drained, if their new paths agree with what is kept.  Where nothing is lost no LID is drained:
- * the tables that there are stay, with new switches as stubs of them (stub.h).
+ * the tables that there are stay, with new switches as stubs of them (stub.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,38 +10,39 @@
 #include <string.h>
 
 #include "core/repair/repair.h"
-#include "core/transition/stub.h"
 #include "core/transition/reconfig_internal.h"
 #include "core/transition/transition.h"
 #include "lib/error.h"
 
-/* A plan for this fabric with all tables of prev: *out, or NULL where these are not safe or join
- * fewer pairs than `instead`. */
+/* A plan for this fabric with all tables of the last one: *out, or NULL where these are not safe or
+ * join fewer pairs than c->p. */
 static int
-stay(struct router *r, const struct plan_request *q, const struct plan *prev,
-    const struct plan *instead, struct plan **out, struct fm_error *err)
+stay(const struct reconfig *c, struct plan **out, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = plan_sl_model(r, prev) };
+	const struct plan *prev = reconfig_last(c);
+	struct verify_request req = { .n_vls = c->r->set.n_vls,
+		.sl_model = plan_sl_model(c->r, prev) };
+	struct snapshot *snap = c->p->snap;
 	struct plan *p;
 	int rc;
 
 	*out = NULL;
-	if (prev->top_lid < q->snap->fab.max_lid ||
-	    prev->snap->fab.n_switches != q->snap->fab.n_switches ||
+	if (prev->top_lid < snap->fab.max_lid ||
+	    prev->snap->fab.n_switches != snap->fab.n_switches ||
 	    prev->tables->t.sl2vl_shape == FM_SL2VL_BY_OUT)
 		return 0;
-	p = plan_new(q->snap, err);
+	p = plan_new(snap, err);
 	if (p == NULL)
 		return FM_E_RESOURCE;
 	p->graph = snapshot_get(prev->graph);
 	p->tables = tables_get(prev->tables);
-	if (!stub_copy_attributes(p, q, prev)) {
+	if (!stub_copy_attributes(c, p)) {
 		plan_put(p);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	}
-	rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &p->verdict, err);
-	if (rc == 0 && verdict_is_safe(&p->verdict, q->chain->allow_credit_loops) &&
-	    p->verdict.unreachable_pairs <= instead->verdict.unreachable_pairs) {
+	rc = verify_tables(p->snap, &p->tables->t, &req, c->r->workers, &p->verdict, err);
+	if (rc == 0 && verdict_is_safe(&p->verdict, c->allow_credit_loops) &&
+	    p->verdict.unreachable_pairs <= c->p->verdict.unreachable_pairs) {
 		*out = p;
 		return 0;
 	}
@@ -78,10 +79,10 @@ swap_kept(const struct reconfig *c, struct fm_tables *t, uint8_t *kept)
 }
 
 static uint8_t *
-copy_columns(const struct reconfig *c, const struct plan *old, const struct plan *p)
+copy_columns(const struct reconfig *c)
 {
 	uint32_t n = c->fab->n_switches, sl_rows = 0;
-	const struct fm_tables *t = &old->tables->t;
+	const struct fm_tables *t = &c->prev->tables->t;
 	uint8_t *kept = malloc(c->lids.n * 2 * n + 1);
 
 	if (t->sl_shape != FM_SL_ZERO)
@@ -90,8 +91,8 @@ copy_columns(const struct reconfig *c, const struct plan *old, const struct plan
 		uint16_t lid = c->lids.item[i];
 
 		if (c->mark[lid] == KEEPS_OLD)
-			reconfig_keep_old_path(c, old, p, lid, &kept[i * 2 * n]);
-		for (uint32_t k = 0; k < sl_rows && k < old->snap->fab.n_switches; k++)
+			reconfig_keep_old_path(c, lid, &kept[i * 2 * n]);
+		for (uint32_t k = 0; k < sl_rows && k < c->prev->snap->fab.n_switches; k++)
 			kept[i * 2 * n + n + k] = t->sl[k][lid];
 	}
 	return kept;
@@ -111,8 +112,10 @@ may_mix(const struct plan *x, const struct plan *y)
 
 /* Did the interrupted writing leave entries of the LID unwritten? */
 static bool
-is_partly_written(const struct reconfig *c, const struct plan *old, uint16_t lid)
+is_partly_written(const struct reconfig *c, uint16_t lid)
 {
+	const struct plan *old = c->prev;
+
 	for (fm_sw sw = 0; c->target != NULL && sw < old->snap->fab.n_switches; sw++)
 		if (lid > old->top_lid ||
 		    old->tables->t.lft[sw][lid] != c->target->tables->t.lft[sw][lid])
@@ -123,14 +126,14 @@ is_partly_written(const struct reconfig *c, const struct plan *old, uint16_t lid
 /* May the LID keep its old entries?  Its old paths have to be whole; where a return is repaired,
  * what leads nowhere, as of a switch that is back, becomes new. */
 static bool
-may_keep(struct reconfig *c, const struct plan *old, const struct plan *p, uint16_t lid)
+may_keep(struct reconfig *c, uint16_t lid)
 {
-	if (c->mark[lid] != CONFLICTING || is_partly_written(c, old, lid))
+	if (c->mark[lid] != CONFLICTING || is_partly_written(c, lid))
 		return false;
-	if (reconfig_old_path_is_whole(c, old, p, lid))
+	if (reconfig_old_path_is_whole(c, lid))
 		return true;
-	if (p->change.kind == PLAN_LOSS || p->made != PLAN_REPAIRED || !c->same_vls ||
-	    !reconfig_keep_old_path(c, old, p, lid, NULL))
+	if (c->p->change.kind == PLAN_LOSS || c->p->made != PLAN_REPAIRED || !c->same_vls ||
+	    !reconfig_keep_old_path(c, lid, NULL))
 		return false;
 	c->keeps_parts = true;
 	return true;
@@ -139,7 +142,7 @@ may_keep(struct reconfig *c, const struct plan *old, const struct plan *p, uint1
 /* Conflicting LIDs whose old paths serve are to keep them.  The number of the others that had an
  * owner before. */
 static uint32_t
-mark_kept(struct reconfig *c, const struct plan *old, const struct plan *p)
+mark_kept(struct reconfig *c)
 {
 	uint32_t n = 0;
 
@@ -148,8 +151,8 @@ mark_kept(struct reconfig *c, const struct plan *old, const struct plan *p)
 
 		if (!reconfig_conflicts(c, lid))
 			continue;
-		c->mark[lid] = may_keep(c, old, p, lid) ? KEEPS_OLD : CONFLICTING;
-		n += c->mark[lid] == CONFLICTING && reconfig_is_owned(&old->snap->fab, lid);
+		c->mark[lid] = may_keep(c, lid) ? KEEPS_OLD : CONFLICTING;
+		n += c->mark[lid] == CONFLICTING && reconfig_is_owned(&c->prev->snap->fab, lid);
 	}
 	return n;
 }
@@ -187,11 +190,11 @@ fit_drained(struct reconfig *c, bool *fits)
 	return c->same_vls || insert_marked(c, c->deps, CONFLICTING, fits);
 }
 
-/* p has old columns by now.  As soon as the SA names its SLs, packets under them also come by old
+/* c->p has old columns by now.  As soon as the SA names its SLs, packets under them also come by old
  * entries that are kept: replies, whose SLs are of the columns of others; and so do packets by new
  * entries where an old one led nowhere.  *fits: they agree with the rest. */
 static bool
-fit_kept(struct reconfig *c, const struct plan *prev, const struct plan *p, bool *fits)
+fit_kept(struct reconfig *c, bool *fits)
 {
 	struct deps *deps;
 	bool ok;
@@ -199,7 +202,7 @@ fit_kept(struct reconfig *c, const struct plan *prev, const struct plan *p, bool
 	*fits = true;
 	if (c->same_vls && !c->keeps_parts)
 		return true;
-	deps = reconfig_deps(c, prev, p);
+	deps = reconfig_deps(c);
 	ok = deps != NULL && insert_marked(c, deps, KEEPS_OLD, fits);
 	deps_free(deps);
 	return ok;
@@ -207,30 +210,29 @@ fit_kept(struct reconfig *c, const struct plan *prev, const struct plan *p, bool
 
 /* Take entries that are kept out of what the plan says it has repaired.  False: out of memory. */
 static bool
-tell_repair(
-    struct router *r, const struct plan_request *q, const struct reconfig *c, struct plan *p)
+tell_repair(const struct reconfig *c)
 {
-	uint8_t *left = calloc(p->top_lid + 1u, 1);
+	uint8_t *left = calloc(c->p->top_lid + 1u, 1);
 	bool ok = left != NULL;
 
 	for (size_t i = 0; ok && i < c->lids.n; i++)
 		left[c->lids.item[i]] = c->mark[c->lids.item[i]] == KEEPS_OLD;
-	ok = ok && repair_revert(r, p, c->target != NULL ? c->target : q->prev, left);
+	ok = ok && repair_revert(c->r, c->p, reconfig_last(c), left);
 	free(left);
 	return ok;
 }
 
-/* *done: p has the old columns of the LIDs that keep them, and is proven with them. */
+/* *done: c->p has the old columns of the LIDs that keep them, and is proven with them. */
 static int
-keep_some(struct router *r, const struct plan_request *q, struct reconfig *c, struct plan *p,
-    bool *done, struct fm_error *err)
+keep_some(struct reconfig *c, bool *done, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = c->model };
+	struct verify_request req = { .n_vls = c->r->set.n_vls, .sl_model = c->model };
+	struct plan *p = c->p;
 	struct verdict v;
 	uint8_t *kept;
 	int rc = 0;
 
-	kept = copy_columns(c, q->prev, p);
+	kept = copy_columns(c);
 	if (kept == NULL || !fit_drained(c, done)) {
 		free(kept);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
@@ -241,11 +243,11 @@ keep_some(struct router *r, const struct plan_request *q, struct reconfig *c, st
 		return 0;
 	}
 	swap_kept(c, &p->tables->t, kept);
-	if (*done && !fit_kept(c, q->prev, p, done))
+	if (*done && !fit_kept(c, done))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	if (rc == 0 && *done)
-		rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &v, err);
-	*done = *done && rc == 0 && verdict_is_safe(&v, q->chain->allow_credit_loops) &&
+		rc = verify_tables(p->snap, &p->tables->t, &req, c->r->workers, &v, err);
+	*done = *done && rc == 0 && verdict_is_safe(&v, c->allow_credit_loops) &&
 	    v.unreachable_pairs <= p->verdict.unreachable_pairs;
 	if (*done) {
 		p->verdict = v;
@@ -254,7 +256,7 @@ keep_some(struct router *r, const struct plan_request *q, struct reconfig *c, st
 		swap_kept(c, &p->tables->t, kept);
 	}
 	free(kept);
-	return *done && !tell_repair(r, q, c, p)
+	return *done && !tell_repair(c)
 	    ? fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables")
 	    : rc;
 }
@@ -263,9 +265,10 @@ keep_some(struct router *r, const struct plan_request *q, struct reconfig *c, st
  * new, no SL-to-VL map and no SL, is proven with packets to the drained: it waits until these
  * are gone. */
 static void
-drain_them(const struct plan_request *q, struct reconfig *c, struct plan *p)
+drain_them(struct reconfig *c)
 {
-	bool waive = q->drain == PLAN_DRAIN_NEVER;
+	bool waive = c->drain == PLAN_DRAIN_NEVER;
+	struct plan *p = c->p;
 	uint32_t n = count_marked(c, CONFLICTING) + count_marked(c, MUST_DRAIN);
 
 	for (size_t i = 0; !waive && i < c->lids.n; i++)
@@ -280,9 +283,9 @@ drain_them(const struct plan_request *q, struct reconfig *c, struct plan *p)
 }
 
 static void
-say_waiting(
-    struct plan *stays, const struct plan *prev, const struct plan *p, const struct reconfig *c)
+say_waiting(const struct reconfig *c, struct plan *stays)
 {
+	const struct plan *prev = reconfig_last(c), *p = c->p;
 	uint32_t n_stubs = stays->change.n_stubs;
 	uint32_t n_leaves = prev->change.n_stubs + prev->change.n_leaves;
 	char *text = stays->change.waiting;
@@ -318,45 +321,39 @@ unmark_kept(struct reconfig *c)
 /* A plan with the tables that the switches have, so that nothing is emptied.  *stays NULL: there is
  * none, or nothing would be emptied anyway. */
 static int
-stay_somehow(struct router *r, const struct plan_request *q, struct reconfig *c, struct plan *p,
-    struct plan **stays, struct fm_error *err)
+stay_somehow(const struct reconfig *c, struct plan **stays, struct fm_error *err)
 {
-	const struct plan *prev = c->target != NULL ? c->target : q->prev;
-	int rc = stay(r, q, prev, p, stays, err);
+	int rc = stay(c, stays, err);
 
-	if (rc != 0 || *stays != NULL || q->drain == PLAN_DRAIN_NEVER)
+	if (rc != 0 || *stays != NULL || c->drain == PLAN_DRAIN_NEVER)
 		return rc;
-	return stub_attach(r, q, prev, p, stays, err);
+	return stub_attach(c, stays, err);
 }
 
 /* Only a loss may cost paths: after any other change no LID that had paths is drained where the
  * tables that there are serve as well. */
 int
-reconfig_resolve_conflicts(struct router *r, const struct plan_request *q, struct reconfig *c,
-    struct plan **plan, struct fm_error *err)
+reconfig_resolve_conflicts(struct reconfig *c, struct plan **stays, struct fm_error *err)
 {
-	struct plan *p = *plan, *stays = NULL;
-	bool engine = p->change.kind == PLAN_ENGINE, loss = p->change.kind == PLAN_LOSS;
-	bool may_leave = !engine && !c->parted && may_mix(q->prev, p), done = false;
-	bool at_once = may_leave && (mark_kept(c, q->prev, p) == 0 || loss);
+	bool engine = c->p->change.kind == PLAN_ENGINE, loss = c->p->change.kind == PLAN_LOSS;
+	bool may_leave = !engine && !c->parted && may_mix(c->prev, c->p), done = false;
+	bool at_once = may_leave && (mark_kept(c) == 0 || loss);
 	int rc = 0;
 
+	*stays = NULL;
 	if (at_once)
-		rc = keep_some(r, q, c, p, &done, err);
-	if (rc == 0 && !done && !loss && (!engine || q->drain == PLAN_DRAIN_LOSS))
-		rc = stay_somehow(r, q, c, p, &stays, err);
-	if (rc == 0 && stays == NULL && may_leave && !at_once)
-		rc = keep_some(r, q, c, p, &done, err);
+		rc = keep_some(c, &done, err);
+	if (rc == 0 && !done && !loss && (!engine || c->drain == PLAN_DRAIN_LOSS))
+		rc = stay_somehow(c, stays, err);
+	if (rc == 0 && *stays == NULL && may_leave && !at_once)
+		rc = keep_some(c, &done, err);
 	if (rc != 0)
 		return rc;
 	if (!done)
 		unmark_kept(c);
-	if (stays == NULL) {
-		drain_them(q, c, p);
-		return 0;
-	}
-	say_waiting(stays, c->target != NULL ? c->target : q->prev, p, c);
-	plan_put(p);
-	*plan = stays;
+	if (*stays == NULL)
+		drain_them(c);
+	else
+		say_waiting(c, *stays);
 	return 0;
 }

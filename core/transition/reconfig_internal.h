@@ -33,6 +33,15 @@ enum mark {
 };
 
 struct reconfig {
+	struct router *r;
+	/* What the switches hold, and what they are to; p was just made, and may still change */
+	const struct plan *prev;
+	struct plan *p;
+	const struct plan *target; /* of writing that was interrupted at prev; else NULL */
+	const struct plan_flight *flight;
+	enum plan_drain drain;
+	bool allow_credit_loops;
+	int64_t now_ms;
 	const struct fm_fabric *fab, *usable; /* of all entries; of new ones, perhaps less */
 	struct fm_fabric was;		      /* fab, as far as the tables before have rows */
 	enum verify_sl_model model;
@@ -52,8 +61,14 @@ struct reconfig {
 	bool keeps_parts; /* of some columns: reconfig_keep_old_path() */
 	bool parted;	  /* conflicting LIDs are drained whole, all others are proven together */
 	uint32_t n_cut;	  /* conflicting LIDs whose old paths are whole; by reconfig_partition() */
-	const struct plan *target; /* of writing that was interrupted at q->prev; else NULL */
 };
+
+/* The last plan that was given out. */
+static inline const struct plan *
+reconfig_last(const struct reconfig *c)
+{
+	return c->target != NULL ? c->target : c->prev;
+}
 
 static inline bool
 reconfig_conflicts(const struct reconfig *c, uint16_t lid)
@@ -62,31 +77,38 @@ reconfig_conflicts(const struct reconfig *c, uint16_t lid)
 }
 
 /* reconfig_compare.c; dependencies are those on c->fab, NULL: out of memory */
-struct deps *reconfig_deps(const struct reconfig *c, const struct plan *prev, const struct plan *p);
-enum plan_change_kind reconfig_kind(const struct plan_request *q, const struct plan *p);
+struct deps *reconfig_deps(const struct reconfig *c);
+/* is_asked_for: other tables than those of prev are wanted. */
+enum plan_change_kind reconfig_kind(
+    const struct plan *prev, const struct plan *p, bool is_asked_for);
 bool reconfig_has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port);
 bool reconfig_is_owned(const struct fm_fabric *fab, uint32_t lid);
 /* Is the SL of every path that both know the same? */
 bool reconfig_same_sls(const struct plan *was, const struct plan *now);
 /* Do packets from all switches that p joins to the LID arrive by the old entries as well? */
-bool reconfig_old_path_is_whole(
-    const struct reconfig *c, const struct plan *old, const struct plan *p, uint16_t lid);
+bool reconfig_old_path_is_whole(const struct reconfig *c, uint16_t lid);
 /* Into column [n_switches], NULL: nowhere: old entries, but the new ones of switches that p joins
  * to the LID and the old entries do not.  False: that is p's column. */
-bool reconfig_keep_old_path(const struct reconfig *c, const struct plan *old, const struct plan *p,
-    uint16_t lid, uint8_t *column);
+bool reconfig_keep_old_path(const struct reconfig *c, uint16_t lid, uint8_t *column);
 
-/* reconfig_build.c: by the tables of the plan before, or of p.  NULL: out of memory. */
-struct depend *reconfig_build(
-    struct reconfig *c, struct router *r, const struct plan *of, const struct plan *p);
+/* reconfig_build.c: by the tables of the plan before.  NULL: out of memory. */
+struct depend *reconfig_build(const struct reconfig *c);
 /* order.c: c->lids and a rule for each, beside what is in c->g, which is not cyclic. */
-bool reconfig_order(
-    struct reconfig *c, struct router *r, const struct plan *prev, const struct plan *p);
+bool reconfig_order(struct reconfig *c);
 /* The same where c->g is cyclic by old and new SLs; c->deps is known. */
-bool reconfig_partition(struct reconfig *c, const struct plan *prev, const struct plan *p);
-/* Conflicting LIDs keep their entries, are drained, or *plan gives way to another. */
-int reconfig_resolve_conflicts(struct router *r, const struct plan_request *q, struct reconfig *c,
-    struct plan **plan, struct fm_error *err);
-/* What is installed, as a plan on the way to q->prev.  NULL: *err. */
-struct plan *reconfig_resume(struct router *r, const struct plan_request *q, struct fm_error *err);
+bool reconfig_partition(struct reconfig *c);
+/* stub.c: is the switch there now and was not for the plan? */
+bool stub_is_new(const struct plan *was, const struct fm_fabric *now, fm_sw sw);
+/* A plan for the fabric of c->p with the tables of the last one, where new switches are stubs and
+ * other new ends have columns of those beside them: *out, or NULL where that is not safe or joins
+ * fewer pairs than c->p.  That comes next: where it was repaired, a repair.  FM_E_RESOURCE. */
+int stub_attach(const struct reconfig *c, struct plan **out, struct fm_error *err);
+/* p gets all of the last plan that is no table. */
+bool stub_copy_attributes(const struct reconfig *c, struct plan *p);
+/* Conflicting LIDs keep their entries, are drained, or *stays is a plan with the tables that there
+ * are, in place of c->p. */
+int reconfig_resolve_conflicts(struct reconfig *c, struct plan **stays, struct fm_error *err);
+/* What is installed, as a plan on the way to target.  NULL: *err. */
+struct plan *reconfig_resume(struct router *r, const struct plan *target,
+    const struct plan_flight *flight, struct fm_error *err);
 #endif

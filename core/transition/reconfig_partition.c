@@ -58,15 +58,14 @@ try_lid(struct reconfig *c, uint16_t lid)
 
 /* Those whose old ways are whole, or the others. */
 static bool
-try_lids(struct reconfig *c, const struct plan *prev, const struct plan *p, bool whole)
+try_lids(struct reconfig *c, bool whole)
 {
 	for (uint32_t i = 1; i <= c->fab->max_lid; i++) {
 		uint16_t lid = (uint16_t)i;
 		enum depend_result rc;
 
 		if (!reconfig_is_owned(c->fab, lid) ||
-		    (!deps_changes(c->deps, lid) || reconfig_old_path_is_whole(c, prev, p, lid)) !=
-			whole)
+		    (!deps_changes(c->deps, lid) || reconfig_old_path_is_whole(c, lid)) != whole)
 			continue;
 		rc = try_lid(c, lid);
 		if (rc > DEPEND_CYCLE ||
@@ -80,10 +79,10 @@ try_lids(struct reconfig *c, const struct plan *prev, const struct plan *p, bool
 }
 
 bool
-reconfig_partition(struct reconfig *c, const struct plan *prev, const struct plan *p)
+reconfig_partition(struct reconfig *c)
 {
 	c->parted = true;
 	depend_free(c->g);
 	c->g = depend_new(c->fab, c->n_vls, c->model);
-	return c->g != NULL && try_lids(c, prev, p, true) && try_lids(c, prev, p, false);
+	return c->g != NULL && try_lids(c, true) && try_lids(c, false);
 }

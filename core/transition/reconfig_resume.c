@@ -33,9 +33,9 @@ reconfig_awaits_hosts(const struct plan *now)
 }
 
 struct plan *
-reconfig_resume(struct router *r, const struct plan_request *q, struct fm_error *err)
+reconfig_resume(struct router *r, const struct plan *target, const struct plan_flight *flight,
+    struct fm_error *err)
 {
-	const struct plan *target = q->prev;
 	struct plan *from = plan_new(target->snap, err);
 	bool ok;
 
@@ -54,8 +54,8 @@ reconfig_resume(struct router *r, const struct plan_request *q, struct fm_error 
 	from->change = target->change;
 	from->forward_only = target->forward_only;
 	memcpy(from->engine, target->engine, sizeof(from->engine));
-	for (size_t i = 0; i < q->flight.n_installed; i++) {
-		const struct plan_installed *h = &q->flight.installed[i];
+	for (size_t i = 0; i < flight->n_installed; i++) {
+		const struct plan_installed *h = &flight->installed[i];
 
 		for (uint32_t k = 0; k < BLOCK_LIDS && h->block * BLOCK_LIDS + k <= from->top_lid;
 		     k++)

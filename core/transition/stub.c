@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * New switches attached as stubs of tables that stay.
+ *
+ * All old switches keep their entries, SLs and VLs.  Each new switch is attached by one cable to
+ * the next switch that is nearer to the old ones.  All that it and the stubs behind it send goes up
+ * by that cable, and what is sent to their LIDs comes down by it; these LIDs have columns and SLs
+ * of an end of the old switch at the root.  So their packets depend on what packets of that
+ * switch depend on already, and on the cables of the stub, behind which nothing goes on: tables
+ * that were free of cycles stay so, and need no order of writing.
+ *
+ * A stub is no route for good: it is where a plan starts for which no steps were found.
+ *
  * Stubs are found breadth first from the old switches.  Then columns are copied in a copy of their
  * tables (core/plan/keep.h), and the rows of the new switches are made.
  */
-#include "core/transition/stub.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +24,7 @@
 
 struct stubs {
 	struct keeping k;
+	const struct reconfig *c;
 	const struct fm_fabric *fab;
 	fm_link *up;  /* [n_switches] of a new switch; FM_NONE: old, or not attached */
 	fm_sw *order; /* [n_switches] old switches, then new ones from the roots down */
@@ -237,7 +247,7 @@ note_absent(struct plan *p, uint16_t lid, int64_t since_ms)
 
 /* All columns of prev stay, also those of LIDs that have no owner now. */
 static bool
-keep_absent(struct plan *p, const struct plan_request *q, const struct plan *prev)
+keep_absent(struct plan *p, const struct plan *prev, int64_t now_ms)
 {
 	const struct fm_fabric *was = &prev->snap->fab;
 	bool ok = true;
@@ -246,13 +256,15 @@ keep_absent(struct plan *p, const struct plan_request *q, const struct plan *pre
 		ok = note_absent(p, prev->absent.item[i].lid, prev->absent.item[i].since_ms);
 	for (uint32_t lid = 1; ok && lid <= was->max_lid; lid++)
 		if (was->lid_end[lid] != FM_NONE)
-			ok = note_absent(p, (uint16_t)lid, q->now_ms);
+			ok = note_absent(p, (uint16_t)lid, now_ms);
 	return ok;
 }
 
 bool
-stub_copy_attributes(struct plan *p, const struct plan_request *q, const struct plan *prev)
+stub_copy_attributes(const struct reconfig *c, struct plan *p)
 {
+	const struct plan *prev = reconfig_last(c);
+
 	p->top_lid = prev->top_lid > p->snap->fab.max_lid ? prev->top_lid : p->snap->fab.max_lid;
 	p->mark = prev->mark;
 	p->made = PLAN_KEPT;
@@ -261,7 +273,7 @@ stub_copy_attributes(struct plan *p, const struct plan_request *q, const struct 
 	p->because = prev->because;
 	memcpy(p->weighed, prev->weighed, sizeof(p->weighed));
 	p->regions = plan_regions_get(prev->regions);
-	return keep_absent(p, q, prev) &&
+	return keep_absent(p, prev, c->now_ms) &&
 	    fm_vec_append(&p->deviations, prev->deviations.item, prev->deviations.n);
 }
 
@@ -316,47 +328,48 @@ verify_plan(struct router *r, struct plan *p, struct fm_error *err)
 }
 
 static int
-make_tables(
-    struct stubs *g, const struct plan_request *q, const struct plan *instead, struct fm_error *err)
+make_tables(struct stubs *g, struct fm_error *err)
 {
 	int rc;
 
-	if (!stub_copy_attributes(g->k.p, q, g->k.prev))
+	if (!stub_copy_attributes(g->c, g->k.p))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for switches that join");
 	find_order(g);
-	g->k.p->graph = snapshot_get(q->snap);
+	g->k.p->graph = snapshot_get(g->k.snap);
 	g->k.p->change.n_stubs = g->n_order - g->n_old;
 	if (!find_joiners(g))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for switches that join");
 	rc = keep_copy(&g->k, err);
-	if (rc == 0 && (!make_rows(g) || !note_deviations(g->k.p, instead)))
+	if (rc == 0 && (!make_rows(g) || !note_deviations(g->k.p, g->c->p)))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for switches that join");
 	return rc != 0 ? rc : verify_plan(g->k.r, g->k.p, err);
 }
 
 int
-stub_attach(struct router *r, const struct plan_request *q, const struct plan *prev,
-    const struct plan *instead, struct plan **out, struct fm_error *err)
+stub_attach(const struct reconfig *c, struct plan **out, struct fm_error *err)
 {
-	size_t n = q->snap->fab.n_switches + (size_t)1;
-	struct stubs g = {
-		.k = { .r = r, .prev = prev, .snap = q->snap, .began_ms = plan_now_ms() },
-		.fab = &q->snap->fab
-	};
+	struct snapshot *snap = c->p->snap;
+	size_t n = snap->fab.n_switches + (size_t)1;
+	struct stubs g = { .k = { .r = c->r,
+			       .prev = reconfig_last(c),
+			       .snap = snap,
+			       .began_ms = plan_now_ms() },
+		.c = c,
+		.fab = &snap->fab };
 	int rc = FM_E_RESOURCE;
 	bool serves;
 
 	*out = NULL;
-	g.k.p = plan_new(q->snap, err);
+	g.k.p = plan_new(snap, err);
 	g.up = malloc(n * sizeof(*g.up));
 	g.order = malloc(n * sizeof(*g.order));
 	if (g.k.p != NULL && g.up != NULL && g.order != NULL)
-		rc = make_tables(&g, q, instead, err);
+		rc = make_tables(&g, err);
 	else
 		fm_fail(err, FM_E_RESOURCE, "out of memory for switches that join");
 	free(g.up);
 	free(g.order);
-	serves = rc == 0 && verdict_is_safe(&g.k.p->verdict, q->chain->allow_credit_loops) &&
-	    g.k.p->verdict.unreachable_pairs <= instead->verdict.unreachable_pairs;
+	serves = rc == 0 && verdict_is_safe(&g.k.p->verdict, c->allow_credit_loops) &&
+	    g.k.p->verdict.unreachable_pairs <= c->p->verdict.unreachable_pairs;
 	return keep_end(&g.k, rc, serves, out);
 }
