@@ -107,7 +107,7 @@ judge_whole(struct composer *c, enum plan_join join, bool *safe, struct fm_error
 	int rc = verify_tables(c->snap, &c->tables->t, &req, c->r->workers, &c->p->verdict, err);
 
 	c->p->verify_ms += plan_now_ms() - start;
-	*safe = rc == 0 && verdict_is_safe(&c->p->verdict, c->q->chain->allow_credit_loops);
+	*safe = rc == 0 && verdict_is_safe(&c->p->verdict, c->outside->allow_credit_loops);
 	return rc;
 }
 
@@ -328,8 +328,8 @@ take_join(struct composer *c)
 	struct plan *p = c->p;
 
 	p->tables = tables_get(c->tables);
-	p->forward_only = model_of(c) == VERIFY_FORWARD &&
-	    c->r->set.sl_model == VERIFY_BOTH && c->tables->t.sl_shape != FM_SL_ZERO;
+	p->forward_only = model_of(c) == VERIFY_FORWARD && c->r->set.sl_model == VERIFY_BOTH &&
+	    c->tables->t.sl_shape != FM_SL_ZERO;
 	if (p->verdict.loops_allowed > 0)
 		log_warn("route",
 		    "packets can wait for one another in a circle in regions that allow it "
@@ -369,13 +369,13 @@ static int
 compose_all(struct composer *c, const struct chain **whole, struct fm_error *err)
 {
 	enum plan_join join = PLAN_WHOLE;
-	uint32_t only;
-	int rc = compose_look_at_regions(c, &only, err);
+	uint32_t only = compose_only_region(c);
+	int rc;
 
-	if (rc == 0 && only != FM_NONE)
+	if (only != FM_NONE) {
 		*whole = &c->set->region[only].chain;
-	if (rc != 0 || only != FM_NONE)
-		return rc;
+		return 0;
+	}
 	rc = try_cuts(c, &join, err);
 	if (rc == 0)
 		rc = compose_report(c, join, err);
@@ -388,31 +388,16 @@ compose_all(struct composer *c, const struct chain **whole, struct fm_error *err
 
 /* soft: holes to switches refuse nobody. */
 static int
-compose_once(bool soft, struct router *r, const struct plan_request *q, struct plan *p,
-    const struct chain **whole, struct fm_error *err)
+compose_once(bool soft, struct router *r, const struct region_set *set, const uint16_t *sw_region,
+    struct plan *p, const struct chain **whole, struct fm_error *err)
 {
-	struct composer c = { .r = r,
-		.q = q,
-		.set = q->regions,
-		.snap = q->snap,
-		.fab = &q->snap->fab,
-		.p = p,
-		.soft = soft,
-		.n_lid_room = (size_t)q->snap->fab.max_lid + 1,
-		.core = FM_NONE,
-		.merged = FM_NONE,
-		.blamed = FM_NONE };
-	int rc;
+	struct composer c;
+	int rc = compose_begin(&c, r, set, sw_region, *whole, p, err);
 
-	fm_arena_init(&c.mem, SIZE_MAX);
-	fm_arena_fail_at(&c.mem, r->scratch_fail_at);
-	rc = compose_all(&c, whole, err);
-	for (uint32_t i = 0; c.component != NULL && i < c.set->n_regions; i++)
-		compose_forget_region(&c, i);
-	tables_put(c.tables);
-	tables_put(c.other);
-	fm_vec_fini(&c.soft_holes);
-	fm_arena_fini(&c.mem);
+	c.soft = soft;
+	if (rc == 0)
+		rc = compose_all(&c, whole, err);
+	compose_end(&c);
 	return rc;
 }
 
@@ -438,15 +423,15 @@ swap_plans(struct plan *a, struct plan *b)
 
 /* Pairs are left without a path: where each hole refuses an engine, are there fewer? */
 static int
-compose_strictly(struct router *r, const struct plan_request *q, struct plan *p,
-    const struct chain **whole, struct fm_error *err)
+compose_strictly(struct router *r, const struct region_set *set, const uint16_t *sw_region,
+    struct plan *p, const struct chain **whole, struct fm_error *err)
 {
-	struct plan *strict = plan_new(q->snap, err);
+	struct plan *strict = plan_new(p->snap, err);
 	int rc;
 
 	if (strict == NULL)
 		return FM_E_RESOURCE;
-	rc = compose_once(false, r, q, strict, whole, err);
+	rc = compose_once(false, r, set, sw_region, strict, whole, err);
 	if (rc == 0 &&
 	    (p->tables == NULL || strict->tables == NULL ||
 		strict->verdict.unreachable_pairs < p->verdict.unreachable_pairs))
@@ -457,18 +442,26 @@ compose_strictly(struct router *r, const struct plan_request *q, struct plan *p,
 }
 
 int
-compose(struct router *r, const struct plan_request *q, struct plan *p, const struct chain **whole,
-    struct fm_error *err)
+compose(struct router *r, const struct region_set *set, const uint16_t *sw_region, struct plan *p,
+    const struct chain **whole, struct fm_error *err)
 {
+	uint16_t *resolved = calloc(p->snap->fab.n_switches + 1, sizeof(*resolved));
 	double start_ms = plan_now_ms();
-	int rc;
+	int rc = 0;
 
-	*whole = q->chain;
+	if (resolved == NULL)
+		return compose_no_memory(err);
+	if (sw_region == NULL) {
+		rc = regions_resolve(set, p->snap, false, resolved, err);
+		sw_region = resolved;
+	}
 	p->verify_ms = 0;
-	rc = compose_once(true, r, q, p, whole, err);
+	if (rc == 0)
+		rc = compose_once(true, r, set, sw_region, p, whole, err);
 	if (rc == 0 && p->regions != NULL &&
 	    (p->tables == NULL || p->verdict.unreachable_pairs > 0))
-		rc = compose_strictly(r, q, p, whole, err);
+		rc = compose_strictly(r, set, sw_region, p, whole, err);
 	p->route_ms = plan_now_ms() - start_ms - p->verify_ms;
+	free(resolved);
 	return rc;
 }

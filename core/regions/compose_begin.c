@@ -78,33 +78,56 @@ room_for_gateways(struct composer *c, struct fm_error *err)
 }
 
 int
-compose_look_at_regions(struct composer *c, uint32_t *only, struct fm_error *err)
+compose_begin(struct composer *c, struct router *r, const struct region_set *set,
+    const uint16_t *sw_region, const struct chain *outside, struct plan *p, struct fm_error *err)
 {
-	const struct fm_fabric *fab = c->fab;
-	uint16_t *regions = fm_arena_array(&c->mem, fab->n_switches + 1, uint16_t);
-	int rc = 0;
-
-	*only = FM_NONE;
-	c->region = fm_arena_array(&c->mem, c->set->n_regions, struct region_state);
-	if (regions == NULL || c->region == NULL)
+	*c = (struct composer){ .r = r,
+		.set = set,
+		.outside = outside,
+		.snap = p->snap,
+		.fab = &p->snap->fab,
+		.p = p,
+		.sw_region = sw_region,
+		.sw_named = sw_region,
+		.n_lid_room = (size_t)p->snap->fab.max_lid + 1,
+		.core = FM_NONE,
+		.merged = FM_NONE,
+		.blamed = FM_NONE };
+	fm_arena_init(&c->mem, SIZE_MAX);
+	fm_arena_fail_at(&c->mem, r->scratch_fail_at);
+	c->region = fm_arena_array(&c->mem, set->n_regions, struct region_state);
+	if (c->region == NULL)
 		return compose_no_memory(err);
-	c->sw_region = c->sw_named = regions;
-	if (c->q->sw_region != NULL)
-		memcpy(regions, c->q->sw_region, fab->n_switches * sizeof(*regions));
-	else
-		rc = regions_resolve(c->set, c->snap, false, regions, err);
-	for (fm_sw sw = 0; rc == 0 && sw < fab->n_switches; sw++) {
+	for (fm_sw sw = 0; sw < c->fab->n_switches; sw++) {
 		if (c->snap->sw_component[sw] == FM_NONE)
 			continue; /* gone */
-		if (regions[sw] >= c->set->n_regions)
-			return fm_fail(err, FM_E_BUG, "there is no region %u", regions[sw]);
-		c->region[regions[sw]].n_switches++;
+		if (sw_region[sw] >= set->n_regions)
+			return fm_fail(err, FM_E_BUG, "there is no region %u", sw_region[sw]);
+		c->region[sw_region[sw]].n_switches++;
 	}
-	*only = 0;
+	return 0;
+}
+
+void
+compose_end(struct composer *c)
+{
+	for (uint32_t i = 0; c->component != NULL && i < c->set->n_regions; i++)
+		compose_forget_region(c, i);
+	tables_put(c->tables);
+	tables_put(c->other);
+	fm_vec_fini(&c->soft_holes);
+	fm_arena_fini(&c->mem);
+}
+
+uint32_t
+compose_only_region(const struct composer *c)
+{
+	uint32_t only = 0;
+
 	for (uint32_t i = 0, n = 0; i < c->set->n_regions; i++)
 		if (c->region[i].n_switches > 0)
-			*only = n++ == 0 ? i : FM_NONE;
-	return rc;
+			only = n++ == 0 ? i : FM_NONE;
+	return only;
 }
 
 static void

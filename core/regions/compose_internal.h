@@ -29,8 +29,8 @@ struct order {
 
 struct composer {
 	struct router *r;
-	const struct plan_request *q;
 	const struct region_set *set;
+	const struct chain *outside; /* of regions: the chain of those that are merged */
 	struct snapshot *snap;
 	const struct fm_fabric *fab;
 	struct fm_arena mem;

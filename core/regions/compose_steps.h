@@ -9,14 +9,14 @@
 static inline const struct chain *
 compose_chain(const struct composer *c, uint32_t region)
 {
-	return region == c->merged ? c->q->chain : &c->set->region[region].chain;
+	return region == c->merged ? c->outside : &c->set->region[region].chain;
 }
 
 /* May the region have credit loops of its own? */
 static inline bool
 compose_allows_loops(const struct composer *c, uint32_t region)
 {
-	return c->q->chain->allow_credit_loops || compose_chain(c, region)->allow_credit_loops;
+	return c->outside->allow_credit_loops || compose_chain(c, region)->allow_credit_loops;
 }
 /* The entry of a region's chain in force; false: there is none left. */
 bool compose_entry(const struct composer *c, uint32_t region, struct chain_entry *e);
@@ -50,8 +50,12 @@ void compose_forget_region(struct composer *c, uint32_t region);
 int compose_judge_component(struct composer *c, uint32_t x, enum verify_sl_model model,
     struct verdict *v, struct fm_error *err);
 
-/* Which regions have switches: the only one, or FM_NONE: several. */
-int compose_look_at_regions(struct composer *c, uint32_t *only, struct fm_error *err);
+/* sw_region: [n_switches], borrowed until compose_end(), which comes after a failure, too. */
+int compose_begin(struct composer *c, struct router *r, const struct region_set *set,
+    const uint16_t *sw_region, const struct chain *outside, struct plan *p, struct fm_error *err);
+void compose_end(struct composer *c);
+/* The only region that has switches, or FM_NONE: several have. */
+uint32_t compose_only_region(const struct composer *c);
 /* Components, their order and room, for the regions as they are cut. */
 int compose_set_up(struct composer *c, bool *complete, struct fm_error *err);
 struct repair_entries;

@@ -394,7 +394,7 @@ route_anew(struct router *r, const struct plan_request *q, struct plan **out, st
 	p->top_lid = q->snap->fab.max_lid;
 	p->mark = q->chain->mark;
 	if (q->regions != NULL && q->regions->n_regions > 1)
-		rc = compose(r, q, p, &chain, err);
+		rc = compose(r, q->regions, q->sw_region, p, &chain, err);
 	if (rc == 0 && p->tables == NULL)
 		rc = try_chain(r, p, chain, q->prev, err);
 	if (rc != 0) {
