@@ -95,163 +95,149 @@ prev_of(const struct plan *prev, const struct chain_entry *e, const struct snaps
 	return &prev->tables->t;
 }
 
+/* What the chain is tried with. */
+struct search {
+	struct router *r;
+	struct plan *p;		 /* gets what is found, and why the others were refused */
+	const struct plan *prev; /* NULL: none */
+	bool allow_credit_loops;
+};
+
+/* What an entry has made. */
+struct candidate {
+	const struct chain_entry *entry;
+	struct tables *tables; /* one reference; NULL: none */
+	struct verdict verdict;
+	double route_ms, verify_ms;
+	char adaptive_given_up[sizeof(((struct plan *)NULL)->adaptive_given_up)];
+	size_t refused; /* its place in the plan's list */
+};
+
 static int
-route_entry(struct router *r, struct plan *p, const struct chain_entry *e, const struct plan *prev,
-    struct tables **out, struct fm_error *why)
+route_entry(struct search *s, struct candidate *c, struct fm_error *why)
 {
+	const struct chain_entry *e = c->entry;
+	struct snapshot *snap = s->p->snap;
 	struct fm_arena mem;
 	void *opts = NULL;
-	double start;
+	double start = plan_now_ms();
 	int rc;
 
 	if (e->overlay != NULL) {
-		start = plan_now_ms();
-		rc = overlay_route(r, e->overlay, p, out, why);
-		p->route_ms = plan_now_ms() - start;
+		rc = overlay_route(s->r, e->overlay, s->p, &c->tables, why);
+		c->route_ms = plan_now_ms() - start;
 		return rc;
 	}
 	fm_arena_init(&mem, SIZE_MAX);
-	rc = options_bind(e->engine, e->values, p->snap, &mem, &opts, why);
-	start = plan_now_ms();
+	rc = options_bind(e->engine, e->values, snap, &mem, &opts, why);
 	if (rc == 0)
-		rc = route_once(r, e->engine, opts, &p->snap->fab, prev_of(prev, e, p->snap),
-		    e->time_limit_ms, out, why);
-	p->route_ms = plan_now_ms() - start;
+		rc = route_once(s->r, e->engine, opts, &snap->fab, prev_of(s->prev, e, snap),
+		    e->time_limit_ms, &c->tables, why);
+	c->route_ms = plan_now_ms() - start;
 	fm_arena_fini(&mem);
 	return rc;
 }
 
 /* Why these tables may not be used, as a sentence. */
 static int
-explain_verdict(struct router *r, const struct plan *p, const struct chain_entry *e,
-    const struct tables *t, char *reason, size_t size, struct fm_error *err)
+explain_verdict(
+    struct search *s, const struct candidate *c, char *reason, size_t size, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = VERIFY_FORWARD };
-	struct verdict one_way = p->verdict;
+	struct verify_request req = { .n_vls = s->r->set.n_vls, .sl_model = VERIFY_FORWARD };
+	struct verdict one_way = c->verdict;
 	int rc = 0;
 
-	if (promise_is_broken(e->engine, &p->verdict) && r->set.sl_model != VERIFY_FORWARD)
-		rc = verify_tables(p->snap, &t->t, &req, r->workers, &one_way, err);
-	promise_explain(e->engine, &p->verdict, &one_way, reason, size);
+	if (promise_is_broken(c->entry->engine, &c->verdict) &&
+	    s->r->set.sl_model != VERIFY_FORWARD)
+		rc = verify_tables(s->p->snap, &c->tables->t, &req, s->r->workers, &one_way, err);
+	promise_explain(c->entry->engine, &c->verdict, &one_way, reason, size);
 	return rc;
 }
 
 /* Are the groups of adaptive routing all that stands in the way?  An engine
  * that promises no credit loops promised that over all alternatives. */
 static bool
-groups_are_to_blame(const struct chain_entry *e, const struct tables *t, const struct verdict *v)
+groups_are_to_blame(const struct candidate *c)
 {
-	return tables_are_adaptive(&t->t) && v->fault == VERIFY_CREDIT_LOOP &&
-	    !(e->engine->traits & FM_PROMISES_NO_CREDIT_LOOPS) && verdict_is_safe(v, true);
+	return tables_are_adaptive(&c->tables->t) && c->verdict.fault == VERIFY_CREDIT_LOOP &&
+	    !(c->entry->engine->traits & FM_PROMISES_NO_CREDIT_LOOPS) &&
+	    verdict_is_safe(&c->verdict, true);
 }
 
 /* The verdict on an entry's tables.  Alternatives that close a credit loop are
  * given up for the static routes among them: better those of the engine the
  * administrator wants than the alternatives of the next. */
 static int
-judge_entry(struct router *r, struct plan *p, const struct chain_entry *e, struct tables *t,
-    bool allow_credit_loops, struct fm_error *err)
+judge_entry(struct search *s, struct candidate *c, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = r->set.sl_model };
+	struct verify_request req = { .n_vls = s->r->set.n_vls, .sl_model = s->r->set.sl_model };
+	struct fm_tables *t = &c->tables->t;
 	double start = plan_now_ms();
-	int rc = verify_tables(p->snap, &t->t, &req, r->workers, &p->verdict, err);
+	int rc = verify_tables(s->p->snap, t, &req, s->r->workers, &c->verdict, err);
 
-	p->adaptive_given_up[0] = '\0';
-	if (rc == 0 && !verdict_is_safe(&p->verdict, allow_credit_loops) &&
-	    groups_are_to_blame(e, t, &p->verdict)) {
+	if (rc == 0 && !verdict_is_safe(&c->verdict, s->allow_credit_loops) &&
+	    groups_are_to_blame(c)) {
 		snprintf(
-		    p->adaptive_given_up, sizeof(p->adaptive_given_up), "%s", p->verdict.witness);
-		adaptive_drop(t);
-		rc = verify_tables(p->snap, &t->t, &req, r->workers, &p->verdict, err);
+		    c->adaptive_given_up, sizeof(c->adaptive_given_up), "%s", c->verdict.witness);
+		adaptive_drop(c->tables);
+		rc = verify_tables(s->p->snap, t, &req, s->r->workers, &c->verdict, err);
 	}
-	p->verify_ms = plan_now_ms() - start;
+	c->verify_ms = plan_now_ms() - start;
 	return rc;
 }
 
-/* Of the entries whose tables are safe but leave pairs without a path: the one that leaves
- * the fewest, the first of such. */
-struct second_best {
-	struct tables *tables; /* NULL: none */
-	const struct chain_entry *entry;
-	size_t refused; /* its place in the plan's list */
-	struct verdict verdict;
-	double route_ms, verify_ms;
-	char adaptive_given_up[sizeof(((struct plan *)NULL)->adaptive_given_up)];
-};
-
+/* What is known of c is known of the plan; its tables are another matter. */
 static void
-use_entry(struct plan *p, const struct chain_entry *e, struct tables *t)
+use_verdict(struct plan *p, const struct candidate *c)
 {
-	snprintf(p->engine, sizeof(p->engine), "%s", e->name);
-	p->because = e->because;
-	p->tables = tables_get(t);
+	p->verdict = c->verdict;
+	p->route_ms = c->route_ms;
+	p->verify_ms = c->verify_ms;
+	memcpy(p->adaptive_given_up, c->adaptive_given_up, sizeof(p->adaptive_given_up));
 }
 
-/* Its reason among the refusals, and its tables, if nothing better was found. */
-static int
-hold(struct plan *p, const struct chain_entry *e, struct tables *t, struct second_best *best,
-    struct fm_error *err)
+static void
+use_candidate(struct plan *p, struct candidate *c)
 {
-	const struct verdict *v = &p->verdict;
-	char reason[640];
+	use_verdict(p, c);
+	snprintf(p->engine, sizeof(p->engine), "%s", c->entry->name);
+	p->because = c->entry->because;
+	p->tables = c->tables;
+	c->tables = NULL;
+}
 
-	if (best->tables == NULL || v->unreachable_pairs < best->verdict.unreachable_pairs) {
-		tables_put(best->tables);
-		*best = (struct second_best){ .tables = tables_get(t),
-			.entry = e,
-			.refused = p->refused.n,
-			.verdict = *v,
-			.route_ms = p->route_ms,
-			.verify_ms = p->verify_ms };
-		memcpy(
-		    best->adaptive_given_up, p->adaptive_given_up, sizeof(best->adaptive_given_up));
-	}
+/* Its reason among the refusals; of those whose tables are safe but leave pairs without a path,
+ * *best is the one that leaves the fewest, the first of such. */
+static int
+hold(struct search *s, struct candidate *c, struct candidate *best, struct fm_error *err)
+{
+	const struct verdict *v = &c->verdict;
+	char reason[640];
+	int rc;
+
+	c->refused = s->p->refused.n;
 	snprintf(reason, sizeof(reason),
 	    "it leaves pairs without a path that cables join, pairs=%" PRIu64 "%s%s",
 	    v->unreachable_pairs, v->fault == VERIFY_UNREACHABLE ? ": " : "",
 	    v->fault == VERIFY_UNREACHABLE ? v->witness : "");
-	return refuse(p, e, reason, err);
+	rc = refuse(s->p, c->entry, reason, err);
+	if (best->tables == NULL || v->unreachable_pairs < best->verdict.unreachable_pairs) {
+		tables_put(best->tables);
+		*best = *c;
+		c->tables = NULL;
+	}
+	return rc;
 }
 
 /* No entry joins all pairs: rather most of them than none. */
 static void
-take_second_best(struct plan *p, struct second_best *best)
+take_second_best(struct plan *p, struct candidate *best)
 {
 	log_warn("route", "no engine of the chain joins all pairs; that of %s is used: %s",
 	    best->entry->name, p->refused.item[best->refused].reason);
-	use_entry(p, best->entry, best->tables);
-	p->verdict = best->verdict;
-	p->route_ms = best->route_ms;
-	p->verify_ms = best->verify_ms;
-	memcpy(p->adaptive_given_up, best->adaptive_given_up, sizeof(p->adaptive_given_up));
+	use_candidate(p, best);
 	memmove(&p->refused.item[best->refused], &p->refused.item[best->refused + 1],
 	    (--p->refused.n - best->refused) * sizeof(*p->refused.item));
-}
-
-/* Try one entry: p->tables when it is taken. */
-static int
-try_entry(struct router *r, struct plan *p, const struct chain_entry *e, const struct plan *prev,
-    bool allow_credit_loops, struct second_best *best, struct fm_error *err)
-{
-	struct fm_error why = { 0 };
-	struct tables *t = NULL;
-	char reason[640];
-	int rc = route_entry(r, p, e, prev, &t, &why);
-
-	if (rc != 0)
-		return refuse(p, e, why.msg, err);
-	rc = judge_entry(r, p, e, t, allow_credit_loops, err);
-	if (rc == 0 && !verdict_is_safe(&p->verdict, allow_credit_loops)) {
-		rc = explain_verdict(r, p, e, t, reason, sizeof(reason), err);
-		if (rc == 0)
-			rc = refuse(p, e, reason, err);
-	} else if (rc == 0 && p->verdict.unreachable_pairs > 0) {
-		rc = hold(p, e, t, best, err);
-	} else if (rc == 0) {
-		use_entry(p, e, t);
-	}
-	tables_put(t);
-	return rc;
 }
 
 /* ------------------------------------------------------------------- rivals */
@@ -302,59 +288,72 @@ say_weighed(
 	    e->name, own->most, e->rival->name, its->most, its->squares / own->squares);
 }
 
-/* The rival's tables in place of those of e, if verify lets them pass, too. */
+/* The tables of `own` are good.  Where they leave links uneven, on fabrics that are not too large,
+ * the rival routes, too; its tables take their place if they are better and verify lets them pass.
+ * That it refuses is no failure. */
 static int
-take_rival(struct router *r, struct plan *p, const struct chain_entry *e, struct tables *t,
-    bool allow_credit_loops, struct fm_error *err)
+weigh_rival(struct search *s, struct candidate *own, struct fm_error *err)
 {
-	struct verdict verdict = p->verdict;
-	double verify_ms = p->verify_ms;
-	char given_up[sizeof(p->adaptive_given_up)];
+	struct candidate its = { .entry = own->entry->rival };
+	struct burden a, b;
+	struct fm_error why = { 0 };
+	uint32_t n_links = s->p->snap->fab.n_links;
+	bool better = false;
 	int rc;
 
-	memcpy(given_up, p->adaptive_given_up, sizeof(given_up));
-	rc = judge_entry(r, p, e->rival, t, allow_credit_loops, err);
-	if (rc == 0 && verdict_is_safe(&p->verdict, allow_credit_loops) &&
-	    p->verdict.unreachable_pairs == 0) {
-		tables_put(p->tables);
-		use_entry(p, e->rival, t);
-		p->verify_ms += verify_ms;
+	if ((uint64_t)s->p->snap->fab.max_lid * n_links > RIVAL_MOST)
 		return 0;
+	if ((rc = measure(s->r, s->p->snap, own->tables, &a, err)) != 0 ||
+	    (double)a.most * n_links <= RIVAL_EVEN * a.sum)
+		return rc;
+	if (route_entry(s, &its, &why) == 0 &&
+	    (rc = measure(s->r, s->p->snap, its.tables, &b, err)) == 0) {
+		say_weighed(s->p, own->entry, &a, &b);
+		better = rival_is_better(&a, &b, its.entry, s->prev);
 	}
-	p->verdict = verdict;
-	p->verify_ms = verify_ms;
-	memcpy(p->adaptive_given_up, given_up, sizeof(given_up));
+	if (better)
+		rc = judge_entry(s, &its, err);
+	own->route_ms += its.route_ms;
+	if (rc == 0 && better && verdict_is_safe(&its.verdict, s->allow_credit_loops) &&
+	    its.verdict.unreachable_pairs == 0) {
+		struct candidate was = *own;
+
+		its.route_ms = was.route_ms;
+		its.verify_ms += was.verify_ms;
+		*own = its;
+		its = was;
+	}
+	tables_put(its.tables);
 	return rc;
 }
 
-/* Tables of e are good.  Where they leave links uneven, on fabrics that are not too large, the
- * rival routes, too.  That it refuses is no failure. */
+/* ---------------------------------------------------------------- the chain */
+
+/* Try one entry: p->tables when it is taken. */
 static int
-weigh_rival(struct router *r, struct plan *p, const struct chain_entry *e, const struct plan *prev,
-    bool allow_credit_loops, struct fm_error *err)
+try_entry(
+    struct search *s, const struct chain_entry *e, struct candidate *best, struct fm_error *err)
 {
-	uint32_t n_links = p->snap->fab.n_links;
-	double route_ms = p->route_ms;
-	struct burden own, its;
+	struct candidate c = { .entry = e };
 	struct fm_error why = { 0 };
-	struct tables *t = NULL;
+	char reason[640];
 	int rc;
 
-	if ((uint64_t)p->snap->fab.max_lid * n_links > RIVAL_MOST)
-		return 0;
-	if ((rc = measure(r, p->snap, p->tables, &own, err)) != 0 ||
-	    (double)own.most * n_links <= RIVAL_EVEN * own.sum)
-		return rc;
-	rc = route_entry(r, p, e->rival, prev, &t, &why);
-	p->route_ms += route_ms;
-	if (rc != 0)
-		return 0;
-	if ((rc = measure(r, p->snap, t, &its, err)) == 0) {
-		say_weighed(p, e, &own, &its);
-		if (rival_is_better(&own, &its, e->rival, prev))
-			rc = take_rival(r, p, e, t, allow_credit_loops, err);
+	if (route_entry(s, &c, &why) != 0)
+		return refuse(s->p, e, why.msg, err);
+	rc = judge_entry(s, &c, err);
+	use_verdict(s->p, &c);
+	if (rc == 0 && !verdict_is_safe(&c.verdict, s->allow_credit_loops)) {
+		rc = explain_verdict(s, &c, reason, sizeof(reason), err);
+		if (rc == 0)
+			rc = refuse(s->p, e, reason, err);
+	} else if (rc == 0 && c.verdict.unreachable_pairs > 0) {
+		rc = hold(s, &c, best, err);
+	} else if (rc == 0) {
+		rc = e->rival != NULL ? weigh_rival(s, &c, err) : 0;
+		use_candidate(s->p, &c);
 	}
-	tables_put(t);
+	tables_put(c.tables);
 	return rc;
 }
 
@@ -364,17 +363,13 @@ try_chain(struct router *r, struct plan *p, const struct chain *chain, const str
 {
 	const struct chain_entry last = { .engine = &fallback_engine,
 		.name = fallback_engine.name };
+	struct search s = { r, p, prev, chain->allow_credit_loops };
 	uint32_t n = chain->n_entries + chain->fallback;
-	struct second_best best = { 0 };
+	struct candidate best = { 0 };
 	int rc = 0;
 
-	for (uint32_t i = 0; rc == 0 && p->tables == NULL && i < n; i++) {
-		const struct chain_entry *e = i < chain->n_entries ? &chain->entries[i] : &last;
-
-		rc = try_entry(r, p, e, prev, chain->allow_credit_loops, &best, err);
-		if (rc == 0 && p->tables != NULL && e->rival != NULL)
-			rc = weigh_rival(r, p, e, prev, chain->allow_credit_loops, err);
-	}
+	for (uint32_t i = 0; rc == 0 && p->tables == NULL && i < n; i++)
+		rc = try_entry(&s, i < chain->n_entries ? &chain->entries[i] : &last, &best, err);
 	if (rc == 0 && p->tables == NULL && best.tables != NULL)
 		take_second_best(p, &best);
 	tables_put(best.tables);
