@@ -386,14 +386,17 @@ compose_all(struct composer *c, const struct chain **whole, struct fm_error *err
 	return rc;
 }
 
-/* soft: holes to switches refuse nobody. */
+/* A plan, perhaps without tables.  soft: holes to switches refuse nobody. */
 static int
 compose_once(bool soft, struct router *r, const struct region_set *set, const uint16_t *sw_region,
-    struct plan *p, const struct chain **whole, struct fm_error *err)
+    struct snapshot *snap, const struct chain **whole, struct plan **out, struct fm_error *err)
 {
 	struct composer c;
-	int rc = compose_begin(&c, r, set, sw_region, *whole, p, err);
+	int rc;
 
+	if ((*out = plan_new(snap, err)) == NULL)
+		return FM_E_RESOURCE;
+	rc = compose_begin(&c, r, set, sw_region, *whole, *out, err);
 	c.soft = soft;
 	if (rc == 0)
 		rc = compose_all(&c, whole, err);
@@ -401,67 +404,51 @@ compose_once(bool soft, struct router *r, const struct region_set *set, const ui
 	return rc;
 }
 
-/* What composing has made of a goes to b, and the other way round. */
-static void
-swap_plans(struct plan *a, struct plan *b)
-{
-	struct plan was = *a;
-
-	a->tables = b->tables;
-	a->verdict = b->verdict;
-	a->regions = b->regions;
-	a->forward_only = b->forward_only;
-	memcpy(&a->refused, &b->refused, sizeof(a->refused));
-	memcpy(a->engine, b->engine, sizeof(a->engine));
-	memcpy(a->adaptive_given_up, b->adaptive_given_up, sizeof(a->adaptive_given_up));
-	b->tables = was.tables;
-	b->verdict = was.verdict;
-	b->regions = was.regions;
-	b->forward_only = was.forward_only;
-	memcpy(&b->refused, &was.refused, sizeof(b->refused));
-}
-
-/* Pairs are left without a path: where each hole refuses an engine, are there fewer? */
+/* Where pairs are left without a path: are there fewer where each hole refuses an engine?  If that
+ * makes no tables, one engine may join all. */
 static int
-compose_strictly(struct router *r, const struct region_set *set, const uint16_t *sw_region,
-    struct plan *p, const struct chain **whole, struct fm_error *err)
+compose_best(struct router *r, const struct region_set *set, const uint16_t *sw_region,
+    struct snapshot *snap, const struct chain **whole, struct plan **out, struct fm_error *err)
 {
-	struct plan *strict = plan_new(p->snap, err);
-	int rc;
+	struct plan *strict = NULL, *soft = NULL;
+	double verify_ms;
+	int rc = compose_once(true, r, set, sw_region, snap, whole, &soft, err);
 
+	*out = soft;
+	if (rc != 0 || soft->regions == NULL ||
+	    (soft->tables != NULL && soft->verdict.unreachable_pairs == 0))
+		return rc;
+	rc = compose_once(false, r, set, sw_region, snap, whole, &strict, err);
 	if (strict == NULL)
-		return FM_E_RESOURCE;
-	rc = compose_once(false, r, set, sw_region, strict, whole, err);
-	if (rc == 0 &&
-	    (p->tables == NULL || strict->tables == NULL ||
-		strict->verdict.unreachable_pairs < p->verdict.unreachable_pairs))
-		swap_plans(p, strict);
-	p->verify_ms += strict->verify_ms;
-	plan_put(strict);
+		return rc;
+	verify_ms = soft->verify_ms + strict->verify_ms;
+	if (soft->tables == NULL || strict->tables == NULL ||
+	    strict->verdict.unreachable_pairs < soft->verdict.unreachable_pairs)
+		*out = strict;
+	plan_put(*out == strict ? soft : strict);
+	(*out)->verify_ms = verify_ms;
 	return rc;
 }
 
 int
-compose(struct router *r, const struct region_set *set, const uint16_t *sw_region, struct plan *p,
-    const struct chain **whole, struct fm_error *err)
+compose(struct router *r, const struct region_set *set, const uint16_t *sw_region,
+    struct snapshot *snap, const struct chain **whole, struct plan **out, struct fm_error *err)
 {
-	uint16_t *resolved = calloc(p->snap->fab.n_switches + 1, sizeof(*resolved));
+	uint16_t *resolved = calloc(snap->fab.n_switches + 1, sizeof(*resolved));
 	double start_ms = plan_now_ms();
 	int rc = 0;
 
+	*out = NULL;
 	if (resolved == NULL)
 		return compose_no_memory(err);
 	if (sw_region == NULL) {
-		rc = regions_resolve(set, p->snap, false, resolved, err);
+		rc = regions_resolve(set, snap, false, resolved, err);
 		sw_region = resolved;
 	}
-	p->verify_ms = 0;
 	if (rc == 0)
-		rc = compose_once(true, r, set, sw_region, p, whole, err);
-	if (rc == 0 && p->regions != NULL &&
-	    (p->tables == NULL || p->verdict.unreachable_pairs > 0))
-		rc = compose_strictly(r, set, sw_region, p, whole, err);
-	p->route_ms = plan_now_ms() - start_ms - p->verify_ms;
+		rc = compose_best(r, set, sw_region, snap, whole, out, err);
+	if (rc == 0)
+		(*out)->route_ms = plan_now_ms() - start_ms - (*out)->verify_ms;
 	free(resolved);
 	return rc;
 }

@@ -30,12 +30,12 @@
 
 #include "core/plan/plan.h"
 
-/* p's snapshot by the regions of set: p->tables, verdict, refused, regions.  sw_region:
+/* snap by the regions of set: *out is a plan with tables, verdict, refused, regions.  sw_region:
  * [n_switches], NULL: as set says.  *whole is the chain outside of regions.  Where they cannot
- * be composed p->tables stays NULL, p->refused says why, and *whole becomes the chain to route
+ * be composed the plan has no tables, its refused says why, and *whole becomes the chain to route
  * the fabric as one: that of the only region that has switches, or as it was.
  * FM_E_RESOURCE, FM_E_CONFIG. */
 int compose(struct router *r, const struct region_set *set, const uint16_t *sw_region,
-    struct plan *p, const struct chain **whole, struct fm_error *err);
+    struct snapshot *snap, const struct chain **whole, struct plan **out, struct fm_error *err);
 
 #endif

@@ -379,23 +379,23 @@ try_chain(struct router *r, struct plan *p, const struct chain *chain, const str
 static int
 route_anew(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
-	struct plan *p = plan_new(q->snap, err);
 	const struct chain *chain = q->chain;
+	struct plan *p = NULL;
 	int rc = 0;
 
-	if (p == NULL)
-		return FM_E_RESOURCE;
-	p->graph = snapshot_get(q->snap);
-	p->top_lid = q->snap->fab.max_lid;
-	p->mark = q->chain->mark;
 	if (q->regions != NULL && q->regions->n_regions > 1)
-		rc = compose(r, q->regions, q->sw_region, p, &chain, err);
+		rc = compose(r, q->regions, q->sw_region, q->snap, &chain, &p, err);
+	else if ((p = plan_new(q->snap, err)) == NULL)
+		rc = FM_E_RESOURCE;
 	if (rc == 0 && p->tables == NULL)
 		rc = try_chain(r, p, chain, q->prev, err);
 	if (rc != 0) {
 		plan_put(p);
 		return rc;
 	}
+	p->graph = snapshot_get(q->snap);
+	p->top_lid = q->snap->fab.max_lid;
+	p->mark = q->chain->mark;
 	*out = p;
 	return 0;
 }
