@@ -284,8 +284,6 @@ depend_insert_turn(struct depend *g, uint32_t in, unsigned in_vl, uint32_t out, 
 
 	if (fm_bit_test(row_of(g->next, g, from), e.bit))
 		return DEPEND_HELD;
-	if (g->frozen)
-		return DEPEND_FROZEN;
 	if (!fm_vec_reserve(&g->added, g->added.n + 1))
 		return DEPEND_NOMEM;
 	if (!g->cyclic && !fm_ranks_allow(&g->order, &edges, from, to))

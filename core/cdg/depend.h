@@ -50,7 +50,6 @@ struct depend {
 	/* [n_switches] all turns up and then down by these are held, and stay so; NULL: not so */
 	uint8_t *level;
 	bool cyclic; /* the tables themselves have a credit loop: nothing is refused */
-	bool frozen; /* nothing is inserted: many may look at once */
 	enum verify_sl_model sl_model;
 	FM_VEC(struct depend_edge) added; /* since the caller emptied it: depend_undo() */
 	uint64_t changes;		  /* edges that came or were taken away again */
@@ -96,8 +95,7 @@ enum depend_result {
 	DEPEND_HELD,
 	DEPEND_ADDED,
 	DEPEND_CYCLE, /* refused, nothing changed */
-	DEPEND_NOMEM, /* refused, nothing changed */
-	DEPEND_FROZEN /* not held, and frozen */
+	DEPEND_NOMEM  /* refused, nothing changed */
 };
 /* Packets go on from channel `in` in VL vl to channel `out` of the next switch. */
 enum depend_result depend_insert(struct depend *g, uint32_t in, uint32_t out, unsigned vl);

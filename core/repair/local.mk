@@ -20,9 +20,9 @@ CORE_SOURCES += \
 	core/repair/repair_lid.c \
 	core/repair/repair_move.c \
 	core/repair/repair_ports.c \
-	core/repair/repair_shards.c \
 	core/repair/repair_state.c \
 	core/repair/repair_state.h \
 	core/repair/repair_verdict.c \
+	core/repair/repair_visit.c \
 	core/repair/repair_way.c \
 	core/repair/repair_way.h

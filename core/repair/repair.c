@@ -232,7 +232,7 @@ alloc_repair(struct repair *p, struct repair_event *ev)
 	p->dirty = calloc(ev->n_lids + 1, 1);
 	ev->is_fresh = calloc(ev->n_lids + 1, 1);
 	return p->lost != NULL && p->sends != NULL && p->dirty != NULL && ev->is_fresh != NULL &&
-	    repair_take_room(p, &p->st->room, false);
+	    repair_take_room(p, &p->st->room);
 }
 
 static void

@@ -228,6 +228,6 @@ repair_back(struct repair *p)
 		stay(p, n_edges, n_delta);
 	} else if (differs)
 		p->dirty[p->lid] = 1;
-	if (!repair_stops(p))
+	if (!p->out_of_memory)
 		take_back_leads(p);
 }

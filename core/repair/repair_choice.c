@@ -138,8 +138,6 @@ repair_first_covering(struct repair *p, const struct repair_spot *s)
 	uint32_t nominal = first + repair_nominal(p, s->sw);
 	const uint32_t *named = find_cover(p, s, &n_named);
 	bool old_goes = false;
-
-	repair_own_loads(p, s->sw);
 	for (uint32_t i = 0; i < n_named; i++) {
 		uint32_t c = covering(p, named[i]);
 
@@ -159,8 +157,6 @@ repair_begin_choice(
 {
 	const struct depend *g = p->g;
 	uint32_t first = g->first[s->sw], old = depend_channel(g, s->sw, s->old_port), n;
-
-	repair_own_loads(p, s->sw);
 	ch->n = ch->at = ch->preferred = 0;
 	ch->sorted = false;
 	if (held) {

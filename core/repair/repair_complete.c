@@ -39,7 +39,7 @@ set_up(struct completing *c, struct router *r, struct snapshot *snap, struct tab
 		.t = &t->t,
 		.fab = fab,
 		.detour = DETOUR,
-		.in_shard = true }; /* what entries were is noted in undo */
+		.notes_undo = true };
 	p->g = c->st.g = depend_build(fab, fab, &t->t, NULL, VERIFY_FORWARD, r->workers);
 	if (p->g == NULL || !depend_allow_levels(p->g, fab) ||
 	    !repair_count_loads(&c->st, fab, &t->t, r->workers))
@@ -49,7 +49,7 @@ set_up(struct completing *c, struct router *r, struct snapshot *snap, struct tab
 	p->sends = calloc(fab->n_switches + 1, 1);
 	p->dirty = calloc(fab->max_lid + 1u, 1);
 	return p->lost != NULL && p->sends != NULL && p->dirty != NULL &&
-	    repair_take_room(p, &c->st.room, false);
+	    repair_take_room(p, &c->st.room);
 }
 
 static void

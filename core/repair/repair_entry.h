@@ -30,18 +30,6 @@ set_mark(struct repair *p, fm_sw sw, enum repair_mark mark)
 	p->stamp += mark != MARK_LOST;
 }
 
-/* The loads of a switch are going to be looked at, or changed. */
-static inline void
-repair_own_loads(struct repair *p, fm_sw sw)
-{
-	uint32_t first = p->g->first[sw], n = p->g->first[sw + 1] - first;
-
-	if (p->owns == NULL || p->owns[sw])
-		return;
-	memcpy(p->load + first, p->st->load + first, n * sizeof(*p->load));
-	p->owns[sw] = 1;
-}
-
 /* Marks of the LID, or of the step, before count no longer. */
 static inline void
 repair_new_marks(struct repair *p)
@@ -82,14 +70,6 @@ static inline void
 repair_note_result(struct repair *p, enum depend_result rc)
 {
 	p->out_of_memory = p->out_of_memory || rc == DEPEND_NOMEM;
-	p->postponed = p->postponed || rc == DEPEND_FROZEN;
-}
-
-/* There is no use in going on with this LID. */
-static inline bool
-repair_stops(const struct repair *p)
-{
-	return p->out_of_memory || p->postponed;
 }
 
 /* Does the spot wait for a way that there may be? */

@@ -22,10 +22,10 @@ struct repair_event {
 	FM_VEC(struct plan_entry) deviations; /* to begin with, by LID and switch */
 };
 
-/* repair_shards.c: all LIDs.  False: this cannot be repaired, or memory is out. */
+/* repair_visit.c: all LIDs.  False: this cannot be repaired, or memory is out. */
 bool repair_visit_lids(struct repair *p, const struct repair_event *ev);
-/* Room for p, of a graph of so many; load: of a shard, too.  False: out of memory. */
-bool repair_take_room(struct repair *p, struct repair_room *room, bool load);
+/* Room for p.  False: out of memory. */
+bool repair_take_room(struct repair *p, struct repair_room *room);
 
 /* repair_event.c: entries that may lead nowhere, by LID.  False: out of memory. */
 bool repair_find_items(struct repair *p, struct repair_event *ev);

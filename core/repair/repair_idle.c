@@ -247,7 +247,7 @@ lend_to(struct repair *p, const struct repair_spot *s, const struct repair_comer
 	p->idle.n = 0;
 	if (!fm_vec_push(&p->idle, root))
 		p->out_of_memory = true;
-	for (uint32_t i = 0; i < p->idle.n && !found && n_tries < LEND_TRIES && !repair_stops(p);
+	for (uint32_t i = 0; i < p->idle.n && !found && n_tries < LEND_TRIES && !p->out_of_memory;
 	     i++) {
 		uint32_t c = i > 0 ? find_way_to_lend(p, p->idle.item[i].sw, who->all) : FM_NONE;
 
@@ -267,7 +267,7 @@ lend_to(struct repair *p, const struct repair_spot *s, const struct repair_comer
 bool
 repair_lend(struct repair *p)
 {
-	for (size_t i = 0; i < p->spots.n && !repair_stops(p); i++) {
+	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++) {
 		struct repair_spot s = p->spots.item[i];
 		struct repair_comers who;
 

@@ -3,7 +3,7 @@
  * core/repair/repair_internal.h - one event and the LID at hand, which the parts of repair share:
  *
  *	repair.c	 one LID, the plan
- *	repair_shards.c	 LID after LID, by all workers
+ *	repair_visit.c	 LID after LID
  *	repair_event.c	 which entries an event touches
  *	repair_lid.c	 the entries of one LID that lead nowhere
  *	repair_choice.c	 the channels that one of them may have
@@ -86,7 +86,6 @@ struct repair {
 	uint64_t *was_lost; /* likewise in the plan before; the state's */
 	uint8_t *sends;	    /* [n_switches] some end there sends */
 	uint32_t *load;	    /* [n_channels] LIDs that leave by it, by now */
-	uint8_t *owns;	    /* [n_switches] of which load is right in a shard; NULL: of all */
 	uint32_t detour;    /* links that a way may be longer to need no new dependencies */
 	/* Where VLs go by ports: to be asked what packets to a LID depend on, by the tables as
 	 * they are being changed.  NULL: they go by SLs alone */
@@ -115,10 +114,9 @@ struct repair {
 	struct repair_cover *cover;  /* [n_switches] */
 	uint32_t *cover_list;	     /* [n_channels] */
 	uint16_t *seen;		     /* [n_switches] room */
-	FM_VEC(struct plan_entry) dev;	/* deviations of the LID, by switch */
-	bool in_shard;			/* others choose at the same time: nothing is inserted */
-	bool postponed;			/* it needs a new dependency, or may */
-	FM_VEC(struct plan_entry) undo; /* in a shard: what its entries were, one after another */
+	FM_VEC(struct plan_entry) dev; /* deviations of the LID, by switch */
+	bool notes_undo;	       /* into undo: what entries were, one after another */
+	FM_VEC(struct plan_entry) undo;
 	FM_VEC(struct repair_item) stack;
 	FM_VEC(struct repair_idle) idle;
 	FM_VEC(uint32_t) banned; /* channels that closed a cycle */

@@ -200,7 +200,7 @@ search(struct lead *l)
 
 	if (!add_first_steps(l))
 		p->out_of_memory = true;
-	for (uint32_t i = 0; i < l->steps.n && n_tries < LEAD_TRIES && !repair_stops(p); i++) {
+	for (uint32_t i = 0; i < l->steps.n && n_tries < LEAD_TRIES && !p->out_of_memory; i++) {
 		fm_sw there = p->g->to[l->steps.item[i].channel];
 
 		if (!repair_carries(p, there)) {
@@ -238,7 +238,7 @@ repair_lead(struct repair *p, bool held)
 
 	if (p->g->n_vls > 1 && !by_ports)
 		return false;
-	for (size_t i = 0; i < p->spots.n && !repair_stops(p); i++) {
+	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++) {
 		struct repair_spot s = p->spots.item[i];
 		struct repair_comers who;
 

@@ -179,7 +179,7 @@ settle_at_length(
 		return false;
 	repair_begin_choice(p, s, false, &ch);
 	keep_ways(p, who, vls, s->old_depth, held, &ch);
-	while (!repair_stops(p) && (c = repair_next_choice(p, &ch)) != FM_NONE)
+	while (!p->out_of_memory && (c = repair_next_choice(p, &ch)) != FM_NONE)
 		if (held || repair_try_insert(p, who, c)) {
 			take_channel(
 			    p, s, who, c, repair_follow(p, c, vls, s->old_depth, held).depth);
@@ -284,7 +284,7 @@ settle_at_cost(
 	uint32_t c;
 
 	repair_begin_choice(p, s, false, &ch);
-	while (!repair_stops(p) && (c = repair_next_choice(p, &ch)) != FM_NONE) {
+	while (!p->out_of_memory && (c = repair_next_choice(p, &ch)) != FM_NONE) {
 		if (repair_is_banned(p, c) || cost_of(p, who, c, want) != want)
 			continue;
 		if (repair_try_insert(p, who, c)) {
@@ -322,7 +322,7 @@ try_spots(struct repair *p, uint32_t least, bool idle)
 {
 	struct repair_comers who;
 
-	for (size_t i = 0; i < p->spots.n && !repair_stops(p); i++) {
+	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++) {
 		struct repair_spot *s = &p->spots.item[i];
 
 		if (!repair_is_open(p, s) || s->cost != least)
@@ -355,7 +355,7 @@ settle_longer(struct repair *p, bool idle)
 		if (!s->idle || idle)
 			s->cost = least_cost(p, s, &who);
 	}
-	while (least != REPAIR_FAR && !repair_stops(p)) {
+	while (least != REPAIR_FAR && !p->out_of_memory) {
 		least = REPAIR_FAR;
 		for (size_t i = 0; i < p->spots.n; i++)
 			if (repair_is_open(p, &p->spots.item[i]) && p->spots.item[i].cost < least)
@@ -372,7 +372,7 @@ add_idle_children(struct repair *p)
 {
 	struct repair_comers who;
 
-	for (size_t i = 0; i < p->spots.n && !repair_stops(p); i++) {
+	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++) {
 		struct repair_spot s = p->spots.item[i];
 
 		if (!s.idle || !repair_is_open(p, &s))
@@ -386,7 +386,7 @@ add_idle_children(struct repair *p)
 static void
 lead_all(struct repair *p)
 {
-	while (repair_packet_is_left(p) && !repair_stops(p) &&
+	while (repair_packet_is_left(p) && !p->out_of_memory &&
 	    (repair_lead(p, true) || repair_lead(p, false)))
 		settle_longer(p, false);
 }
@@ -398,26 +398,26 @@ repair_lid(struct repair *p)
 	bool left = false;
 
 	repair_sort_spots(p);
-	for (size_t i = 0; i < p->spots.n && !repair_stops(p); i++)
+	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++)
 		settle_or_pass_on(p, i);
-	if (repair_stops(p))
+	if (p->out_of_memory)
 		return;
 	for (size_t i = 0; i < p->spots.n; i++)
 		left = left || has_mark(p, p->spots.item[i].sw, MARK_LOST);
 	if (!left)
 		return;
 	settle_longer(p, false);
-	while (repair_packet_is_left(p) && !repair_stops(p) && repair_lend(p))
+	while (repair_packet_is_left(p) && !p->out_of_memory && repair_lend(p))
 		settle_longer(p, false);
 	lead_all(p);
-	if (repair_packet_is_left(p) && !repair_stops(p)) {
+	if (repair_packet_is_left(p) && !p->out_of_memory) {
 		add_idle_children(p);
 		settle_longer(p, true);
 		lead_all(p);
 	}
-	if (repair_packet_is_left(p) && !repair_stops(p) && p->may_move && !repair_move(p))
+	if (repair_packet_is_left(p) && !p->out_of_memory && p->may_move && !repair_move(p))
 		p->hopeless = true;
-	if (repair_stops(p))
+	if (p->out_of_memory)
 		return;
 	repair_idle(p);
 	for (size_t i = 0; i < p->spots.n; i++) {

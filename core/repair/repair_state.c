@@ -5,7 +5,7 @@
  * request comes with others it is made again.
  *
  * At 11,664 hosts on 1,620 switches of 36 ports: dependencies 2 MB, loads
- * 0.2 MB, sums 0.4 MB, room to choose in 2.5 MB, and two more copies of the tables,
+ * 0.2 MB, sums 0.4 MB, room to choose in 0.5 MB, and two more copies of the tables,
  * 21.6 MB each: the next plan's, and one turned round (repair_columns.c).  Without them a
  * repair takes longer.
  */
@@ -37,8 +37,6 @@ repair_state_free(struct repair_state *st)
 	snapshot_put(st->sums_snap);
 	fm_vec_fini(&st->lag);
 	repair_room_free(&st->room);
-	for (unsigned i = 0; i < REPAIR_SHARDS; i++)
-		repair_room_free(&st->shard_room[i]);
 	free(st);
 }
 
@@ -357,13 +355,11 @@ size_t
 repair_state_bytes(const struct router *r)
 {
 	const struct repair_state *st = r->repair;
-	size_t n_rooms = st != NULL && st->shard_room[0].mark != NULL ? REPAIR_SHARDS + 1 : 1;
 	size_t vertices = st != NULL ? (size_t)st->g->n_channels * st->g->n_vls : 0;
 
 	if (st == NULL)
 		return 0;
 	return vertices * (2 * st->g->words * sizeof(uint64_t) + 33) +
-	    st->g->n_channels * (sizeof(*st->load) + 8) +
-	    n_rooms * st->g->n_channels * 2 * sizeof(uint32_t) +
+	    st->g->n_channels * (sizeof(*st->load) + 8) + st->g->n_channels * 2 * sizeof(uint32_t) +
 	    (st->sums != NULL ? st->n_sums * sizeof(*st->sums) : 0);
 }

@@ -11,7 +11,6 @@
 #include "lib/vec.h"
 
 #define REPAIR_RECENT_WORDS 1024u /* a bit for each LID */
-#define REPAIR_SHARDS 4u	  /* LIDs are chosen for by so many at once, however many workers */
 
 /* Of a switch: which of its channels hold all turns into one of its ports. */
 struct repair_cover {
@@ -26,9 +25,7 @@ struct repair_room {
 	uint32_t *mark, *spot_of, *arrives, *held, *was, *nominal, *fails, *carries;
 	struct repair_cover *cover; /* [n_switches] */
 	uint32_t *cover_list;	    /* [n_channels] */
-	uint32_t *load;		    /* [n_channels] of a shard */
-	fm_sw *go;		    /* [n_channels] of all but the shards */
-	uint8_t *owns;		    /* [n_switches] of a shard: its own loads */
+	fm_sw *go;		    /* [n_channels] */
 	uint16_t *seen;		    /* [n_switches] */
 	uint8_t *column;	    /* [n_switches] */
 };
@@ -68,10 +65,10 @@ struct repair_state {
 	bool unsure;	       /* of entries that could go back: look at all of them */
 	struct snapshot *snap; /* one reference: of the plan these are the tables of */
 	uint64_t *lost;	       /* [n_channels] bits: cables that snap lacks */
-	struct repair_room room, shard_room[REPAIR_SHARDS];
+	struct repair_room room;
 };
 
-/* repair_shards.c */
+/* repair_visit.c */
 void repair_room_free(struct repair_room *room);
 
 /* repair_columns.c; NULL: out of memory. */

@@ -388,8 +388,6 @@ static void
 move_entry(struct repair *p, fm_sw sw, uint8_t port)
 {
 	uint32_t old = repair_egress(p, sw), now = depend_channel(p->g, sw, port);
-
-	repair_own_loads(p, sw);
 	repair_write(p, sw, port);
 	p->stamp++;
 	if (old != FM_NONE)
@@ -407,17 +405,9 @@ repair_set(struct repair *p, fm_sw sw, uint8_t port)
 	if (was.port == port)
 		return;
 	note_deviation(p, sw, port);
-	if (!fm_vec_push(&p->delta, e) || (p->in_shard && !fm_vec_push(&p->undo, was)))
+	if (!fm_vec_push(&p->delta, e) || (p->notes_undo && !fm_vec_push(&p->undo, was)))
 		p->out_of_memory = true;
 	move_entry(p, sw, port);
-}
-
-void
-repair_take_back(struct repair *p)
-{
-	for (size_t i = p->undo.n; i-- > 0;)
-		move_entry(p, p->undo.item[i].sw, p->undo.item[i].port);
-	p->undo.n = 0;
 }
 
 /* One VL: what the ends of one switch send.  What goes up, or down after that, is held. */

@@ -38,8 +38,6 @@ repair_carries(const struct repair *p, fm_sw sw)
 }
 /* Write an entry, with all that is counted of it. */
 void repair_set(struct repair *p, fm_sw sw, uint8_t port);
-/* Of the LID at hand: all that p->undo says. */
-void repair_take_back(struct repair *p);
 /* Links from sw to the LID over cables that are there, REPAIR_FAR when it does not arrive. */
 uint32_t repair_depth(const struct repair *p, fm_sw sw);
 /* The same of a LID that is not at hand, to a switch, for who asks LID after LID. */

@@ -159,7 +159,7 @@ static const struct run {
 	{ "pgft 3 4,4,4 1,4,4 1,1,1", "fattree", 60 },
 	{ "pgft 3 4,4,4 1,4,4 1,1,1", "minhop", 60 },
 	{ "pgft 3 3,3,4 1,2,2 1,1,2", "updn", 50 },
-	{ "pgft 3 6,6,6 1,6,6 1,1,1", "fattree", 60 }, /* large enough for shards, as the next */
+	{ "pgft 3 6,6,6 1,6,6 1,1,1", "fattree", 60 }, /* events of many entries, as the next */
 	{ "torus 8x8 4", "updn", 50 },
 	{ "torus 5x5 1", "updn", 60 },
 	{ "torus 5x5 1", "minhop", 60 },
