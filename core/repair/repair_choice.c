@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * By which channel a switch sends a LID that it has lost: those there are, in the order
- * of preference.  Where only those are wanted that hold all turns into the old port they
- * are the same for all LIDs that went there, and are kept (struct repair_cover).
+ * of preference.  Those that hold all turns into the old port are the same for all LIDs that
+ * went there, and are kept (struct repair_cover).
  * Beside that who would leave by it: those that send the LID into the switch.
  *
  * Time: one look per channel of the switch.
@@ -89,13 +89,6 @@ turn_choice(struct repair_choice *ch, uint32_t by)
 	memcpy(ch->c + ch->n - by, c, by * sizeof(*c));
 }
 
-static void
-add_choice(const struct repair *p, uint32_t c, struct repair_choice *ch)
-{
-	if (repair_may_go(p, c))
-		ch->c[ch->n++] = c;
-}
-
 /* A channel that find_cover() has named, FM_NONE: not for this LID. */
 static inline uint32_t
 covering(const struct repair *p, uint32_t named)
@@ -138,6 +131,7 @@ repair_first_covering(struct repair *p, const struct repair_spot *s)
 	uint32_t nominal = first + repair_nominal(p, s->sw);
 	const uint32_t *named = find_cover(p, s, &n_named);
 	bool old_goes = false;
+
 	for (uint32_t i = 0; i < n_named; i++) {
 		uint32_t c = covering(p, named[i]);
 
@@ -152,25 +146,16 @@ repair_first_covering(struct repair *p, const struct repair_spot *s)
 }
 
 void
-repair_begin_choice(
-    struct repair *p, const struct repair_spot *s, bool held, struct repair_choice *ch)
+repair_begin_choice(struct repair *p, const struct repair_spot *s, struct repair_choice *ch)
 {
 	const struct depend *g = p->g;
-	uint32_t first = g->first[s->sw], old = depend_channel(g, s->sw, s->old_port), n;
+	uint32_t first = g->first[s->sw], old = depend_channel(g, s->sw, s->old_port);
+
 	ch->n = ch->at = ch->preferred = 0;
 	ch->sorted = false;
-	if (held) {
-		const uint32_t *cover = find_cover(p, s, &n);
-
-		for (uint32_t i = 0; i < n; i++) {
-			uint32_t c = covering(p, cover[i]);
-
-			if (c != FM_NONE)
-				ch->c[ch->n++] = c;
-		}
-	} else
-		for (uint32_t c = first + 1; c < g->first[s->sw + 1]; c++)
-			add_choice(p, c, ch);
+	for (uint32_t c = first + 1; c < g->first[s->sw + 1]; c++)
+		if (repair_may_go(p, c))
+			ch->c[ch->n++] = c;
 	turn_choice(ch, turn_of(g, old));
 	prefer(p, ch, first + repair_nominal(p, s->sw));
 	prefer(p, ch, first + s->old_port);

@@ -34,11 +34,10 @@ struct repair_choice {
 	bool sorted;
 	uint32_t c[256];
 };
-/* Channels to switches that are not lost themselves; held: only those that hold
- * all dependencies at this switch, in one VL. */
-void repair_begin_choice(
-    struct repair *p, const struct repair_spot *s, bool held, struct repair_choice *ch);
-/* The first of those with `held`, FM_NONE: there is none.  The old port has to be one. */
+/* Channels to switches that are not lost themselves. */
+void repair_begin_choice(struct repair *p, const struct repair_spot *s, struct repair_choice *ch);
+/* One VL: the best of those that hold all dependencies of the old port, FM_NONE: there is none.
+ * The old port has to be one. */
 uint32_t repair_first_covering(struct repair *p, const struct repair_spot *s);
 /* The best of what is left, FM_NONE: nothing is. */
 uint32_t repair_next_choice(const struct repair *p, struct repair_choice *ch);

@@ -144,28 +144,6 @@ settle_by_first(struct repair *p, const struct repair_spot *s)
 	return true;
 }
 
-/* The same without packets, by any of them. */
-static bool
-settle_by_cover(struct repair *p, const struct repair_spot *s, const struct repair_comers *who)
-{
-	struct repair_choice ch;
-	uint32_t c;
-
-	if (p->g->n_vls > 1 || depend_channel(p->g, s->sw, s->old_port) == FM_NONE)
-		return false;
-	repair_begin_choice(p, s, true, &ch);
-	keep_ways(p, who, 0, s->old_depth, false, &ch);
-	while ((c = repair_next_choice(p, &ch)) != FM_NONE) {
-		struct way way = repair_follow(p, c, 0, s->old_depth, false);
-
-		if (way.depth != REPAIR_FAR) {
-			take_channel(p, s, who, c, way.depth);
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Steps 1 and 2. */
 static bool
 settle_at_length(
@@ -177,7 +155,7 @@ settle_at_length(
 
 	if (leads_nowhere(p, s->sw))
 		return false;
-	repair_begin_choice(p, s, false, &ch);
+	repair_begin_choice(p, s, &ch);
 	keep_ways(p, who, vls, s->old_depth, held, &ch);
 	while (!p->out_of_memory && (c = repair_next_choice(p, &ch)) != FM_NONE)
 		if (held || repair_try_insert(p, who, c)) {
@@ -229,8 +207,7 @@ settle_or_pass_on(struct repair *p, size_t i)
 		return;
 	repair_gather(p, &s, &who);
 	p->spots.item[i].idle = who.all == 0;
-	if (s.old_depth > 0 && who.all == 0 && p->all_switches &&
-	    (!has_short_way(p, &s) || settle_by_cover(p, &s, &who)))
+	if (s.old_depth > 0 && who.all == 0 && p->all_switches && !has_short_way(p, &s))
 		return;
 	if (s.old_depth > 0 &&
 	    (settle_at_length(p, &s, &who, true) ||
@@ -261,7 +238,7 @@ least_cost(struct repair *p, const struct repair_spot *s, const struct repair_co
 	uint32_t best = REPAIR_FAR, c;
 	struct repair_choice ch;
 
-	repair_begin_choice(p, s, false, &ch);
+	repair_begin_choice(p, s, &ch);
 	while (ch.at < ch.n) {
 		c = ch.c[ch.at++]; /* in any order */
 
@@ -283,7 +260,7 @@ settle_at_cost(
 	struct repair_choice ch;
 	uint32_t c;
 
-	repair_begin_choice(p, s, false, &ch);
+	repair_begin_choice(p, s, &ch);
 	while (!p->out_of_memory && (c = repair_next_choice(p, &ch)) != FM_NONE) {
 		if (repair_is_banned(p, c) || cost_of(p, who, c, want) != want)
 			continue;
