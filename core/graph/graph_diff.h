@@ -33,6 +33,14 @@ graph_is_gone(const struct fm_fabric *fab, fm_sw sw)
 	    fab->sw_first_end[sw] == fab->sw_first_end[sw + 1];
 }
 
+/* Has an end behind a switch the LID, which may be any? */
+static inline bool
+graph_has_owner(const struct fm_fabric *fab, uint32_t lid)
+{
+	return lid <= fab->max_lid && fab->lid_end[lid] != FM_NONE &&
+	    fab->end_sw[fab->lid_end[lid]] != FM_NONE;
+}
+
 /* The same cable, seen from the same side? */
 bool graph_same_link(const struct fm_fabric *a, fm_link x, const struct fm_fabric *b, fm_link y);
 

@@ -351,14 +351,9 @@ copy_attributes(struct plan *p, const struct plan *prev)
 	for (size_t i = 0; i < prev->refused.n; i++)
 		if (!fm_vec_push(&p->refused, prev->refused.item[i]))
 			return false;
-	memcpy(p->engine, prev->engine, sizeof(p->engine));
-	p->because = prev->because;
-	memcpy(p->weighed, prev->weighed, sizeof(p->weighed));
-	p->mark = prev->mark;
+	plan_copy_maker(p, prev);
 	p->mended = prev->mended;
 	p->rebalance_tried = prev->rebalance_tried;
-	p->forward_only = prev->forward_only;
-	p->regions = plan_regions_get(prev->regions);
 	p->change.n_leaves = prev->change.n_leaves;
 	memcpy(p->change.waiting, prev->change.waiting, sizeof(p->change.waiting));
 	memcpy(p->adaptive_given_up, prev->adaptive_given_up, sizeof(p->adaptive_given_up));
@@ -474,16 +469,6 @@ keep_tables(struct keeping *k, bool *done, struct fm_error *err)
 
 /* ---------------------------------------------------------------- going back */
 
-static int
-by_switch(const void *x, const void *y)
-{
-	const struct plan_entry *a = x, *b = y;
-
-	if (a->sw != b->sw)
-		return a->sw < b->sw ? -1 : 1;
-	return a->lid < b->lid ? -1 : a->lid > b->lid;
-}
-
 /* Does what leaves e.sw by the nominal port arrive, by entries as they are, without coming back
  * there? */
 static bool
@@ -534,7 +519,7 @@ undo_deviations(struct keeping *k, bool one_each, struct fm_error *err)
 		p->tables->t.lft[e.sw][e.lid] = e.port;
 		fm_vec_push(&p->delta, e);
 	}
-	qsort(p->delta.item, p->delta.n, sizeof(*p->delta.item), by_switch);
+	qsort(p->delta.item, p->delta.n, sizeof(*p->delta.item), plan_entry_by_switch);
 	p->delta_base = prev->number;
 	p->delta_blocks = plan_count_blocks(p);
 	p->made = PLAN_REPAIRED;

@@ -5,6 +5,7 @@
 #include "core/plan/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "lib/error.h"
@@ -46,6 +47,16 @@ plan_entry_by_lid(const void *a, const void *b)
 	return x->sw < y->sw ? -1 : x->sw > y->sw;
 }
 
+int
+plan_entry_by_switch(const void *a, const void *b)
+{
+	const struct plan_entry *x = a, *y = b;
+
+	if (x->sw != y->sw)
+		return x->sw < y->sw ? -1 : 1;
+	return x->lid < y->lid ? -1 : x->lid > y->lid;
+}
+
 uint32_t
 plan_count_blocks(const struct plan *p)
 {
@@ -57,6 +68,17 @@ plan_count_blocks(const struct plan *p)
 		n += i == 0 || e[-1].sw != e->sw || e[-1].lid / BLOCK_LIDS != e->lid / BLOCK_LIDS;
 	}
 	return n;
+}
+
+void
+plan_copy_maker(struct plan *p, const struct plan *prev)
+{
+	memcpy(p->engine, prev->engine, sizeof(p->engine));
+	p->because = prev->because;
+	memcpy(p->weighed, prev->weighed, sizeof(p->weighed));
+	p->mark = prev->mark;
+	p->forward_only = prev->forward_only;
+	p->regions = plan_regions_get(prev->regions);
 }
 
 struct plan *

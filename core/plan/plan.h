@@ -141,8 +141,9 @@ struct plan_change {
 	char waiting[320];  /* tables not taken up: what they would cost, and what to do */
 };
 
-/* For qsort(): by LID, then by switch. */
+/* For qsort(): by LID, then by switch; by switch, then by LID. */
 int plan_entry_by_lid(const void *a, const void *b);
+int plan_entry_by_switch(const void *a, const void *b);
 
 /* Where the tables of a plan are from. */
 enum plan_made {
@@ -255,6 +256,8 @@ struct plan_request {
 
 /* A plan without tables; for who makes them.  NULL and FM_E_RESOURCE. */
 struct plan *plan_new(struct snapshot *snap, struct fm_error *err);
+/* Who made the tables of prev, of which chain, for which regions, is so of p, too. */
+void plan_copy_maker(struct plan *p, const struct plan *prev);
 struct plan *plan_get(struct plan *p);
 void plan_put(struct plan *p);
 uint32_t plan_count_blocks(const struct plan *p); /* of its delta */

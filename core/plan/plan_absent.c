@@ -10,16 +10,7 @@
 #include <string.h>
 
 #include "core/cdg/deps.h"
-
-/* Is there an end behind a switch that has the LID?  Then it does not linger. */
-static bool
-is_back(const struct plan *p, uint16_t lid)
-{
-	const struct fm_fabric *fab = &p->snap->fab;
-
-	return lid <= fab->max_lid && fab->lid_end[lid] != FM_NONE &&
-	    fab->end_sw[fab->lid_end[lid]] != FM_NONE;
-}
+#include "core/graph/graph_diff.h"
 
 struct view {
 	struct fm_fabric fab;
@@ -60,8 +51,8 @@ fill_view(struct view *v, const struct depend *g, const struct plan *p)
 	for (uint32_t i = 0; g->n_vls > 1 && i < p->absent.n; i++) {
 		uint16_t lid = p->absent.item[i].lid;
 
-		if (is_back(p, lid))
-			continue;
+		if (graph_has_owner(ends, lid))
+			continue; /* it does not linger */
 		v->lid_end[lid] = ends->n_ends + i;
 		v->end_sw[ends->n_ends + i] = find_last(g, &p->tables->t, lid);
 	}
@@ -111,7 +102,7 @@ plan_insert_absent(struct depend *g, const struct plan *p, struct absent_lids *d
 		uint16_t lid = p->absent.item[i].lid;
 		enum depend_result rc = DEPEND_HELD;
 
-		if (is_back(p, lid))
+		if (graph_has_owner(&p->snap->fab, lid))
 			continue;
 		g->added.n = 0;
 		rc = depend_insert_deps(g, &v.fab, v.deps, lid, DEPS_NEW);

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "core/graph/graph_diff.h"
 #include "core/graph/tables_vls.h"
 #include "core/plan/plan.h"
 #include "lib/bitset.h"
@@ -19,13 +20,6 @@ plan_same_vls(const struct plan *a, const struct plan *b)
 
 	return a->tables == b->tables ||
 	    (a->snap->fab.n_switches == n && tables_same_vls(&a->tables->t, &b->tables->t, n));
-}
-
-static bool
-is_owned(const struct fm_fabric *fab, uint32_t lid)
-{
-	return lid <= fab->max_lid && fab->lid_end[lid] != FM_NONE &&
-	    fab->end_sw[fab->lid_end[lid]] != FM_NONE;
 }
 
 static uint32_t
@@ -42,7 +36,7 @@ static bool
 has_another_sl(const struct plan *was, const struct plan *is, fm_sw sw, uint32_t lid)
 {
 	if (lid > is->top_lid)
-		return is_owned(&was->snap->fab, lid);
+		return graph_has_owner(&was->snap->fab, lid);
 	return tables_sl(&was->tables->t, sw, (uint16_t)lid) !=
 	    tables_sl(&is->tables->t, sw, (uint16_t)lid);
 }
@@ -60,7 +54,7 @@ count_lids(const struct plan *was, const struct plan *is, fm_sw sw, bool *any)
 		if (!has_another_sl(was, is, sw, lid))
 			continue;
 		*any = true;
-		n += is_owned(old, lid) && is_owned(now, lid) &&
+		n += graph_has_owner(old, lid) && graph_has_owner(now, lid) &&
 		    now->end_sw[now->lid_end[lid]] != sw;
 	}
 	return n;

@@ -35,16 +35,6 @@ empty_column(struct plan *p, uint16_t lid)
 	return true;
 }
 
-static int
-by_switch(const void *a, const void *b)
-{
-	const struct plan_entry *x = a, *y = b;
-
-	if (x->sw != y->sw)
-		return x->sw < y->sw ? -1 : 1;
-	return x->lid < y->lid ? -1 : x->lid > y->lid;
-}
-
 static bool
 is_dropped(const struct absent_lids *dropped, uint16_t lid)
 {
@@ -93,7 +83,7 @@ empty_columns(
 	if (!ok)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for absent LIDs");
 	if (p->delta.n > 0)
-		qsort(p->delta.item, p->delta.n, sizeof(p->delta.item[0]), by_switch);
+		qsort(p->delta.item, p->delta.n, sizeof(p->delta.item[0]), plan_entry_by_switch);
 	p->delta_blocks = plan_count_blocks(p);
 	forget(p, dropped);
 	log_info("route",

@@ -10,13 +10,6 @@
 
 #include "core/repair/repair_internal.h"
 
-/* Is there an end behind a switch that has the LID? */
-static inline bool
-repair_is_owned(const struct fm_fabric *fab, uint32_t lid)
-{
-	return fab->lid_end[lid] != FM_NONE && fab->end_sw[fab->lid_end[lid]] != FM_NONE;
-}
-
 static inline bool
 has_mark(const struct repair *p, fm_sw sw, enum repair_mark mark)
 {

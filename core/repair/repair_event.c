@@ -145,7 +145,7 @@ scan_row(const struct repair *p, struct repair_event *ev, uint32_t channel)
 		if (to - from == 8 && !is_among_eight(row + from, port))
 			continue;
 		for (uint32_t lid = from; lid < to; lid++)
-			if (row[lid] == port && repair_is_owned(p->fab, lid) &&
+			if (row[lid] == port && graph_has_owner(p->fab, lid) &&
 			    !add_item(ev, lid, sw))
 				return false;
 	}
@@ -157,7 +157,7 @@ static bool
 scan_switch(struct repair *p, struct repair_event *ev, fm_sw sw)
 {
 	for (uint32_t lid = 1; lid <= p->fab->max_lid; lid++) {
-		if (!repair_is_owned(p->fab, lid))
+		if (!graph_has_owner(p->fab, lid))
 			continue;
 		if (repair_depth_of(p, sw, lid, p->fab->end_sw[p->fab->lid_end[lid]]) ==
 			REPAIR_FAR &&

@@ -55,7 +55,7 @@ repair_begin_moves(struct repair *p)
 		for (uint32_t lid = 1; p->sends[sw] && lid <= fab->max_lid; lid++) {
 			uint8_t sl = p->t->sl[sw][lid];
 
-			if (!repair_is_owned(fab, lid) || fab->end_sw[fab->lid_end[lid]] == sw)
+			if (!graph_has_owner(fab, lid) || fab->end_sw[fab->lid_end[lid]] == sw)
 				continue;
 			least = sl < least ? sl : least;
 			most = sl > most ? sl : most;

@@ -206,7 +206,7 @@ is_touched(const struct repair *p, const struct repair_event *ev, uint32_t lid, 
 {
 	return (ev->first[lid] < ev->first[lid + 1] || (ev->anything_back && n_dev > 0) ||
 		   ev->is_fresh[lid] || ev->senders.n > 0) &&
-	    lid <= p->fab->max_lid && repair_is_owned(p->fab, lid);
+	    lid <= p->fab->max_lid && graph_has_owner(p->fab, lid);
 }
 
 static inline size_t

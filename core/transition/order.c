@@ -38,7 +38,7 @@ struct order {
 static bool
 note_entry(struct order *o, fm_sw sw, uint32_t lid, uint8_t was)
 {
-	bool matters = reconfig_is_owned(o->c->fab, lid) ||
+	bool matters = graph_has_owner(o->c->fab, lid) ||
 	    (o->c->n_vls == 1 && o->c->p->tables->t.lft[sw][lid] != FM_PORT_NONE);
 
 	return !matters ||
@@ -163,7 +163,7 @@ is_spare(const struct order *o, uint16_t lid)
 {
 	const struct fm_fabric *fab = o->c->fab;
 
-	if (!reconfig_is_owned(fab, lid))
+	if (!graph_has_owner(fab, lid))
 		return true;
 	return fab->end_kind[fab->lid_end[lid]] == FM_END_SWITCH &&
 	    !o->c->sends[fab->end_sw[fab->lid_end[lid]]];
@@ -192,7 +192,7 @@ find_rules(struct order *o, bool spare, bool others)
 			continue;
 		c->rules[lid] = 0;
 		rc = try_rules(o, at, end);
-		if (rc == DEPEND_CYCLE && !reconfig_is_owned(c->fab, lid))
+		if (rc == DEPEND_CYCLE && !graph_has_owner(c->fab, lid))
 			drain_absent(c, lid);
 		else
 			c->n_conflicting += rc == DEPEND_CYCLE;

@@ -140,7 +140,7 @@ note_unknown_senders(struct reconfig *c)
 			uint8_t port = found->tables->t.lft[sw][lid];
 
 			c->sends[sw] = port != 0 && port <= c->was.sw_n_ports[sw] &&
-			    !reconfig_is_owned(c->fab, lid) &&
+			    !graph_has_owner(c->fab, lid) &&
 			    fm_link_at(&c->was, sw, port) == FM_NONE;
 		}
 }

@@ -70,8 +70,7 @@ add_silent(const struct reconfig *c, struct depend *g, uint8_t *const *rows)
 	for (fm_sw sw = 0; sw < g->n_switches; sw++)
 		for (uint32_t lid = 1;
 		     c->sends[sw] && !has_sender(c->fab, sw) && lid <= c->fab->max_lid; lid++)
-			if (reconfig_is_owned(c->fab, lid) &&
-			    !follow_one(g, rows, sw, (uint16_t)lid))
+			if (graph_has_owner(c->fab, lid) && !follow_one(g, rows, sw, (uint16_t)lid))
 				return false;
 	return true;
 }
@@ -85,7 +84,7 @@ add_absent(const struct reconfig *c, struct depend *g, uint8_t *const *rows, con
 		uint16_t lid = p->absent.item[i].lid;
 
 		for (fm_sw sw = 0; lid < n_lids && sw < g->n_switches; sw++)
-			if (c->sends[sw] && !reconfig_is_owned(c->fab, lid) &&
+			if (c->sends[sw] && !graph_has_owner(c->fab, lid) &&
 			    !follow_one(g, rows, sw, lid))
 				return false;
 	}
@@ -124,7 +123,7 @@ follow_lids(const struct reconfig *c)
 	bool ok = g != NULL;
 
 	for (uint32_t lid = 1; ok && lid <= c->fab->max_lid; lid++)
-		if (reconfig_is_owned(c->fab, lid))
+		if (graph_has_owner(c->fab, lid))
 			ok = depend_note_deps(g, c->fab, c->deps, (uint16_t)lid,
 			    deps_changes(c->deps, (uint16_t)lid) ? DEPS_OLD : DEPS_NEW);
 	if (ok) {

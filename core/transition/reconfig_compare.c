@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What two plans have in common: links, owners of LIDs, SLs, and paths that are whole by both.
+ * What two plans have in common: links, SLs, and paths that are whole by both.
  */
 #include <string.h>
 
@@ -66,14 +66,7 @@ reconfig_kind(const struct plan *prev, const struct plan *p, bool is_asked_for)
 	return has_more_links(now, was) ? PLAN_RECOVERY : PLAN_REBALANCE;
 }
 
-/* --------------------------------------------------------------- LIDs, SLs */
-
-bool
-reconfig_is_owned(const struct fm_fabric *fab, uint32_t lid)
-{
-	return lid <= fab->max_lid && fab->lid_end[lid] != FM_NONE &&
-	    fab->end_sw[fab->lid_end[lid]] != FM_NONE;
-}
+/* --------------------------------------------------------------------- SLs */
 
 bool
 reconfig_same_sls(const struct plan *was, const struct plan *now)

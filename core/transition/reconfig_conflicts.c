@@ -152,7 +152,7 @@ mark_kept(struct reconfig *c)
 		if (!reconfig_conflicts(c, lid))
 			continue;
 		c->mark[lid] = may_keep(c, lid) ? KEEPS_OLD : CONFLICTING;
-		n += c->mark[lid] == CONFLICTING && reconfig_is_owned(&c->prev->snap->fab, lid);
+		n += c->mark[lid] == CONFLICTING && graph_has_owner(&c->prev->snap->fab, lid);
 	}
 	return n;
 }

@@ -19,6 +19,7 @@
 #define CORE_TRANSITION_RECONFIG_INTERNAL_H
 
 #include "core/cdg/depend.h"
+#include "core/graph/graph_diff.h"
 #include "core/transition/reconfig.h"
 
 #define DEFERRED 1 /* the step of LIDs that wait till older packets are gone */
@@ -82,7 +83,6 @@ struct deps *reconfig_deps(const struct reconfig *c);
 enum plan_change_kind reconfig_kind(
     const struct plan *prev, const struct plan *p, bool is_asked_for);
 bool reconfig_has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port);
-bool reconfig_is_owned(const struct fm_fabric *fab, uint32_t lid);
 /* Is the SL of every path that both know the same? */
 bool reconfig_same_sls(const struct plan *was, const struct plan *now);
 /* Do packets from all switches that p joins to the LID arrive by the old entries as well? */

@@ -64,7 +64,7 @@ try_lids(struct reconfig *c, bool whole)
 		uint16_t lid = (uint16_t)i;
 		enum depend_result rc;
 
-		if (!reconfig_is_owned(c->fab, lid) ||
+		if (!graph_has_owner(c->fab, lid) ||
 		    (!deps_changes(c->deps, lid) || reconfig_old_path_is_whole(c, lid)) != whole)
 			continue;
 		rc = try_lid(c, lid);

@@ -5,8 +5,6 @@
  * All dependencies of these were in the graph that the step was proven with, and so were those of
  * packets in flight.
  */
-#include <string.h>
-
 #include "core/graph/tables_vls.h"
 #include "core/transition/reconfig_internal.h"
 #include "core/transition/transition.h"
@@ -47,13 +45,10 @@ reconfig_resume(struct router *r, const struct plan *target, const struct plan_f
 		return NULL;
 	}
 	from->graph = snapshot_get(target->graph);
-	from->regions = plan_regions_get(target->regions);
+	plan_copy_maker(from, target);
 	from->top_lid = target->top_lid;
-	from->mark = target->mark;
 	from->verdict = target->verdict;
 	from->change = target->change;
-	from->forward_only = target->forward_only;
-	memcpy(from->engine, target->engine, sizeof(from->engine));
 	for (size_t i = 0; i < flight->n_installed; i++) {
 		const struct plan_installed *h = &flight->installed[i];
 

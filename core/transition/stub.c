@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/graph/graph_diff.h"
 #include "core/plan/keep.h"
 #include "core/transition/reconfig_internal.h"
 #include "lib/error.h"
@@ -78,8 +77,7 @@ static bool
 is_proven(const struct stubs *g, fm_end e)
 {
 	return g->fab->end_lid[e] != 0 &&
-	    reconfig_is_owned(&g->k.prev->snap->fab, g->fab->end_lid[e]) &&
-	    keep_has_column(&g->k, e);
+	    graph_has_owner(&g->k.prev->snap->fab, g->fab->end_lid[e]) && keep_has_column(&g->k, e);
 }
 
 /* The n-th end of a root, round and round, hosts before its own port.  FM_NONE: it has none. */
@@ -266,13 +264,8 @@ stub_copy_attributes(const struct reconfig *c, struct plan *p)
 	const struct plan *prev = reconfig_last(c);
 
 	p->top_lid = prev->top_lid > p->snap->fab.max_lid ? prev->top_lid : p->snap->fab.max_lid;
-	p->mark = prev->mark;
 	p->made = PLAN_KEPT;
-	p->forward_only = prev->forward_only;
-	memcpy(p->engine, prev->engine, sizeof(p->engine));
-	p->because = prev->because;
-	memcpy(p->weighed, prev->weighed, sizeof(p->weighed));
-	p->regions = plan_regions_get(prev->regions);
+	plan_copy_maker(p, prev);
 	return keep_absent(p, prev, c->now_ms) &&
 	    fm_vec_append(&p->deviations, prev->deviations.item, prev->deviations.n);
 }
