@@ -14,5 +14,4 @@ CORE_SOURCES += \
 	core/plan/plan_file_internal.h \
 	core/plan/plan_file_load.c \
 	core/plan/plan_file_regions.c \
-	core/plan/plan_file_regions.h \
 	core/plan/plan_sls.c

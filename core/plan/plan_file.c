@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "core/graph/graph_diff.h"
-#include "core/plan/plan_file_regions.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 
@@ -40,20 +39,22 @@ plan_file_mark_switches(const struct fm_fabric *fab, uint32_t *n)
 bool
 plan_file_part(struct plan_file_cursor *c, void *bytes, size_t n)
 {
+	if (c->out) {
+		c->no_memory = c->no_memory || !fm_vec_append(&c->bytes, (uint8_t *)bytes, n);
+		return !c->no_memory;
+	}
 	if ((size_t)(c->end - c->at) < n)
 		return false;
-	if (n > 0 && c->out)
-		memcpy(c->at, bytes, n);
-	else if (n > 0)
+	if (n > 0)
 		memcpy(bytes, c->at, n);
 	c->at += n;
 	return true;
 }
 
 static bool
-sl2vl_parts(
-    struct plan_file_cursor *c, const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw)
+sl2vl_parts(struct plan_file_cursor *c, const struct fm_tables *t, fm_sw sw)
 {
+	const struct fm_fabric *fab = &c->snap->fab;
 	size_t n_ports = fab->sw_n_ports[sw] + 1u;
 
 	if (t->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
@@ -70,9 +71,9 @@ sl2vl_parts(
 
 /* The SLs of sw: the GUID of the switch whose row it has, and the row if that is its own. */
 static bool
-sl_parts(struct plan_file_cursor *c, const struct snapshot *snap, const struct fm_tables *t,
-    size_t row, fm_sw sw)
+sl_parts(struct plan_file_cursor *c, const struct fm_tables *t, size_t row, fm_sw sw)
 {
+	const struct snapshot *snap = c->snap;
 	uint64_t guid = 0;
 
 	if (t->sl_shape != FM_SL_BY_SW_DLID)
@@ -114,52 +115,30 @@ group_parts(struct plan_file_cursor *c, const struct fm_tables *t, size_t row, f
 }
 
 static bool
-switch_parts(struct plan_file_cursor *c, const struct snapshot *snap, const struct fm_tables *t,
-    size_t row, fm_sw sw)
+switch_parts(struct plan_file_cursor *c, const struct fm_tables *t, size_t row, fm_sw sw)
 {
+	const struct snapshot *snap = c->snap;
 	uint64_t guid = snap->fab.sw_guid[sw];
 
 	if (!plan_file_part(c, &guid, sizeof(guid)))
 		return false;
 	sw = fm_hash_find(&snap->sw_by_guid, guid); /* read: another than the sw-th here */
 	return sw != FM_HASH_NONE && plan_file_part(c, t->lft[sw], row) &&
-	    sl_parts(c, snap, t, row, sw) && sl2vl_parts(c, &snap->fab, t, sw) &&
-	    group_parts(c, t, row, sw);
+	    sl_parts(c, t, row, sw) && sl2vl_parts(c, t, sw) && group_parts(c, t, row, sw);
 }
 
 bool
-plan_file_tables(struct plan_file_cursor *c, const struct snapshot *snap, const struct fm_tables *t,
-    uint16_t top_lid)
+plan_file_tables(struct plan_file_cursor *c, const struct fm_tables *t, uint16_t top_lid)
 {
+	const struct fm_fabric *fab = &c->snap->fab;
 	size_t row = (size_t)top_lid + 1;
 
 	if (t->sl_shape == FM_SL_BY_DLID && !plan_file_part(c, t->sl[0], row))
 		return false;
-	for (fm_sw sw = 0; sw < snap->fab.n_switches; sw++)
-		if (!graph_is_gone(&snap->fab, sw) && !switch_parts(c, snap, t, row, sw))
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		if (!graph_is_gone(fab, sw) && !switch_parts(c, t, row, sw))
 			return false;
 	return true;
-}
-
-static size_t
-max_bytes(const struct plan_file_head *h, const struct fm_fabric *fab, const struct fm_tables *t)
-{
-	size_t n = sizeof(*h) + plan_file_lids_bytes(h->top_lid) +
-	    h->n_refused * sizeof(struct plan_refusal) +
-	    h->n_cables * sizeof(struct plan_file_cable) +
-	    h->n_deviations * sizeof(struct plan_file_entry) + (size_t)h->top_lid + 1;
-
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
-		size_t n_ports = fab->sw_n_ports[sw] + 1u;
-
-		n += 2 * (sizeof(uint64_t) + (size_t)h->top_lid + 1);
-		if (h->sl2vl_shape != FM_SL2VL_MODULO)
-			n += n_ports * n_ports * 16;
-		if (tables_are_adaptive(t))
-			n += ((size_t)h->top_lid + 2) * sizeof(uint16_t) +
-			    highest_group(t, sw, (size_t)h->top_lid + 1) * sizeof(*t->ar_ports[sw]);
-	}
-	return n;
 }
 
 /* ------------------------------------------------------------------ save */
@@ -174,20 +153,8 @@ cable_counts(const struct plan *p, fm_sw sw, fm_link l)
 	    !graph_is_gone(now, graph->link_to[l]);
 }
 
-static uint32_t
-count_cables(const struct plan *p)
-{
-	const struct fm_fabric *fab = &p->graph->fab;
-	uint32_t n = 0;
-
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
-		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-			n += cable_counts(p, sw, l);
-	return n;
-}
-
 static bool
-cables_out(struct plan_file_cursor *c, const struct plan *p)
+cables_out(struct plan_file_cursor *c, const struct plan *p, uint32_t *n)
 {
 	const struct fm_fabric *fab = &p->graph->fab;
 	bool ok = true;
@@ -202,24 +169,16 @@ cables_out(struct plan_file_cursor *c, const struct plan *p)
 				.n_vls = fab->link_n_vls[l],
 			};
 
-			if (cable_counts(p, sw, l))
-				ok = ok && plan_file_part(c, &one, sizeof(one));
+			if (!cable_counts(p, sw, l))
+				continue;
+			ok = ok && plan_file_part(c, &one, sizeof(one));
+			++*n;
 		}
 	return ok;
 }
 
-static uint32_t
-count_deviations(const struct plan *p)
-{
-	uint32_t n = 0;
-
-	for (size_t i = 0; i < p->deviations.n; i++)
-		n += !graph_is_gone(&p->snap->fab, p->deviations.item[i].sw);
-	return n;
-}
-
 static bool
-deviations_out(struct plan_file_cursor *c, const struct plan *p)
+deviations_out(struct plan_file_cursor *c, const struct plan *p, uint32_t *n)
 {
 	bool ok = true;
 
@@ -229,20 +188,29 @@ deviations_out(struct plan_file_cursor *c, const struct plan *p)
 			.guid = p->snap->fab.sw_guid[e->sw], .lid = e->lid, .port = e->port
 		};
 
-		if (!graph_is_gone(&p->snap->fab, e->sw))
-			ok = ok && plan_file_part(c, &one, sizeof(one));
+		if (graph_is_gone(&p->snap->fab, e->sw))
+			continue;
+		ok = ok && plan_file_part(c, &one, sizeof(one));
+		++*n;
 	}
 	return ok;
 }
 
-static void
-mark_lids(const struct plan *p, uint64_t *lids)
+/* LIDs that have entries. */
+static bool
+lids_out(struct plan_file_cursor *c, const struct plan *p)
 {
-	for (uint32_t lid = 1; lid <= p->snap->fab.max_lid; lid++)
+	uint64_t *lids = calloc(1, plan_file_lids_bytes(p->top_lid));
+	bool ok = lids != NULL;
+
+	for (uint32_t lid = 1; ok && lid <= p->snap->fab.max_lid; lid++)
 		if (p->snap->fab.lid_end[lid] != FM_NONE)
 			fm_bit_set(lids, lid);
-	for (size_t i = 0; i < p->absent.n; i++)
+	for (size_t i = 0; ok && i < p->absent.n; i++)
 		fm_bit_set(lids, p->absent.item[i].lid);
+	ok = ok && plan_file_part(c, lids, plan_file_lids_bytes(p->top_lid));
+	free(lids);
+	return ok;
 }
 
 static struct plan_file_head
@@ -255,8 +223,6 @@ head_of(const struct plan *p, uint64_t chain_mark)
 	h.chain_mark = chain_mark;
 	h.switches_mark = plan_file_mark_switches(&p->snap->fab, &h.n_switches);
 	h.unreachable_pairs = p->verdict.unreachable_pairs;
-	h.n_cables = count_cables(p);
-	h.n_deviations = count_deviations(p);
 	h.n_joined = p->n_joined;
 	h.n_refused = (uint32_t)p->refused.n;
 	h.top_lid = p->top_lid;
@@ -271,53 +237,43 @@ head_of(const struct plan *p, uint64_t chain_mark)
 	return h;
 }
 
+/* Regions of other switches than the snapshot's are not told.  False: out of memory. */
 static bool
-fill(uint8_t *bytes, size_t room, const struct plan *p, fm_sw *sl_row,
-    const struct plan_file_head *h, size_t *n_bytes)
+plan_out(struct plan_file_cursor *c, const struct plan *p, uint64_t chain_mark)
 {
-	size_t at = sizeof(*h), n_lids = plan_file_lids_bytes(p->top_lid);
-	struct plan_file_cursor c = { .end = bytes + room, .out = true, .sl_row = sl_row };
+	struct plan_file_head h = head_of(p, chain_mark);
+	bool fit = p->regions != NULL && p->regions->n_switches == p->snap->fab.n_switches, ok;
+	struct plan_regions *regions = fit ? p->regions : NULL;
 
-	memset(bytes, 0, at + n_lids);
-	mark_lids(p, (uint64_t *)(void *)(bytes + at));
-	c.at = bytes + at + n_lids;
 	if (p->tables->t.sl_shape == FM_SL_BY_SW_DLID)
-		tables_sl_rows(p->tables, p->snap->fab.n_switches, sl_row);
-	if (!plan_file_part(&c, p->refused.item, p->refused.n * sizeof(struct plan_refusal)) ||
-	    !cables_out(&c, p) || !deviations_out(&c, p) ||
-	    !plan_file_tables(&c, p->snap, &p->tables->t, p->top_lid) ||
-	    !plan_regions_write(p, c.at, (size_t)(c.end - c.at)))
+		tables_sl_rows(p->tables, p->snap->fab.n_switches, c->sl_row);
+	ok = plan_file_part(c, &h, sizeof(h)) && lids_out(c, p) &&
+	    plan_file_part(c, p->refused.item, p->refused.n * sizeof(struct plan_refusal)) &&
+	    cables_out(c, p, &h.n_cables) && deviations_out(c, p, &h.n_deviations) &&
+	    plan_file_tables(c, &p->tables->t, p->top_lid) && plan_file_regions(c, &regions);
+	if (!ok)
 		return false;
-	*n_bytes = (size_t)(c.at - bytes) + plan_regions_bytes(p);
-	memcpy(bytes, h, sizeof(*h));
-	fm_seal_put(bytes, *n_bytes, PLAN_FILE_MAGIC);
+	memcpy(c->bytes.item, &h, sizeof(h)); /* with the numbers of cables and deviations */
+	fm_seal_put(c->bytes.item, c->bytes.n, PLAN_FILE_MAGIC);
 	return true;
 }
 
 int
 plan_file_save(const char *path, const struct plan *p, uint64_t chain_mark, struct fm_error *err)
 {
-	struct plan_file_head h;
-	uint8_t *bytes;
-	fm_sw *sl_row;
-	size_t room, n_bytes;
+	struct plan_file_cursor c = { .snap = p->snap, .out = true };
 	int rc;
 
 	if (p->tables == NULL) {
 		unlink(path);
 		return 0;
 	}
-	h = head_of(p, chain_mark);
-	room = max_bytes(&h, &p->snap->fab, &p->tables->t) + plan_regions_bytes(p);
-	bytes = malloc(room);
-	sl_row = malloc((p->snap->fab.n_switches + 1) * sizeof(*sl_row));
-	if (bytes == NULL || sl_row == NULL)
-		rc = fm_fail(err, FM_E_RESOURCE, "out of memory to keep the tables");
-	else if (fill(bytes, room, p, sl_row, &h, &n_bytes))
-		rc = fm_seal_write(path, "tables", bytes, n_bytes, err);
+	c.sl_row = malloc((p->snap->fab.n_switches + 1) * sizeof(*c.sl_row));
+	if (c.sl_row != NULL && plan_out(&c, p, chain_mark))
+		rc = fm_seal_write(path, "tables", c.bytes.item, c.bytes.n, err);
 	else
-		rc = fm_fail(err, FM_E_BUG, "the tables do not fit the room made for them");
-	free(bytes);
-	free(sl_row);
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory to keep the tables");
+	fm_vec_fini(&c.bytes);
+	free(c.sl_row);
 	return rc;
 }

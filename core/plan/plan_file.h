@@ -21,7 +21,7 @@
  *	         adaptive routing the number of groups, the group of each LID, and the ports of
  *	         each group
  *
- *	regions	 plan_file_regions.h
+ *	regions	 plan_file_regions.c
  */
 #ifndef CORE_PLAN_PLAN_FILE_H
 #define CORE_PLAN_PLAN_FILE_H

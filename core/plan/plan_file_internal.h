@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/plan/plan_file_internal.h - the layout of a plan's file, for the two that know it:
- * what writes it (plan_file.c) and what reads it (plan_file_load.c).
+ * core/plan/plan_file_internal.h - the layout of a plan's file, for those that know it:
+ * what writes it (plan_file.c), what reads it (plan_file_load.c), and the part that regions have.
  */
 #ifndef CORE_PLAN_PLAN_FILE_INTERNAL_H
 #define CORE_PLAN_PLAN_FILE_INTERNAL_H
@@ -37,19 +37,24 @@ struct plan_file_entry {
 };
 
 struct plan_file_cursor {
-	uint8_t *at, *end;
-	bool out;      /* copy into the bytes, else from them */
+	const struct snapshot *snap;
+	uint8_t *at, *end;     /* the bytes that are left to be read */
+	bool out;	       /* parts are written behind the bytes that there are, else read */
+	FM_VEC(uint8_t) bytes; /* written */
+	bool no_memory;
 	fm_sw *sl_row; /* [n_switches] whose row of SLs each has, where these differ by switch */
 };
 
 /* Equal for equal switches, however they are numbered; those that are gone are not kept.
  * *n: how many are. */
 uint64_t plan_file_mark_switches(const struct fm_fabric *fab, uint32_t *n);
-/* Copies n bytes out or in.  False: the bytes end here. */
+/* Copies n bytes out or in.  False: the bytes end here, or c->no_memory. */
 bool plan_file_part(struct plan_file_cursor *c, void *bytes, size_t n);
-/* Every byte of the tables, out or in.  False: the bytes end, or name a switch that is not. */
-bool plan_file_tables(struct plan_file_cursor *c, const struct snapshot *snap,
-    const struct fm_tables *t, uint16_t top_lid);
+/* Every byte of the tables, out or in.  False: as above, or they name a switch that is not. */
+bool plan_file_tables(struct plan_file_cursor *c, const struct fm_tables *t, uint16_t top_lid);
+/* The last part of the file: what became of regions, out or in; NULL: there are none.  Why `auto`
+ * took an engine is not in it.  False: as above, or that is not what the bytes hold. */
+bool plan_file_regions(struct plan_file_cursor *c, struct plan_regions **regions);
 
 /* Of the set of LIDs in use. */
 static inline size_t

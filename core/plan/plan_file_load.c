@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "core/graph/adaptive.h"
-#include "core/plan/plan_file_regions.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/log.h"
@@ -55,7 +54,7 @@ take_tables(const struct plan_file_head *h, struct plan_file_cursor *c, struct r
 	c->sl_row = calloc(shape.n_switches + 1, sizeof(*c->sl_row));
 	if (c->sl_row == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for kept tables");
-	*good = plan_file_tables(c, p->snap, t, h->top_lid);
+	*good = plan_file_tables(c, t, h->top_lid);
 	if (*good && t->sl_shape == FM_SL_BY_SW_DLID)
 		tables_share_sl(p->tables, c->sl_row, shape.n_switches);
 	free(c->sl_row);
@@ -220,10 +219,15 @@ take_parts(const struct plan_file_head *h, struct plan_file_cursor *c, struct ro
 	snapshot_put(graph);
 	if (*p == NULL)
 		return FM_E_RESOURCE;
+	c->snap = (*p)->snap;
 	if ((rc = take_deviations(c, h->n_deviations, *p, good, err)) != 0 || !*good ||
-	    (rc = take_tables(h, c, r, *p, good, err)) != 0 || !*good ||
-	    (rc = plan_regions_read(c->at, (size_t)(c->end - c->at), *p, good, err)) != 0 || !*good)
+	    (rc = take_tables(h, c, r, *p, good, err)) != 0 || !*good)
 		return rc;
+	*good = plan_file_regions(c, &(*p)->regions) && c->at == c->end;
+	if (c->no_memory)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for kept tables");
+	if (!*good)
+		return 0;
 	*c = (struct plan_file_cursor){ .at = refused, .end = refused + n_refused };
 	return take_refusals(c, h->n_refused, *p, good, err);
 }

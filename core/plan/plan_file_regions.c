@@ -2,7 +2,7 @@
 /*
  * What became of the regions of a plan, as the last part of its file.
  *
- * One walk serves three ways: to count the bytes, to copy them out, to copy them in.
+ * One walk serves both ways: to copy bytes out, to copy them in.
  * Switches stand by GUID, in any order; what is told of one that is not there is left
  * out.
  *
@@ -10,24 +10,11 @@
  *	regions		each: name, engine, counts, the busiest cable, refusals
  *	switches	where loops are allowed in some region, each: GUID, which region's
  */
-#include "core/plan/plan_file_regions.h"
+#include "core/plan/plan_file_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "lib/error.h"
 
 #define REGION_BYTES 128 /* a region takes at least that much */
-
-enum way { COUNT, OUT, IN };
-
-struct pipe {
-	enum way way;
-	uint8_t *at;
-	size_t left, n; /* bytes */
-	const struct snapshot *snap;
-	bool no_memory;
-};
 
 struct regions_head {
 	uint32_t n, n_switches;
@@ -38,53 +25,36 @@ struct region_counts {
 	uint32_t n_refused, is_merged;
 };
 
-static bool
-pass(struct pipe *c, void *bytes, size_t n)
-{
-	c->n += n;
-	if (c->way == COUNT)
-		return true;
-	if (n > c->left)
-		return false;
-	if (c->way == OUT)
-		memcpy(c->at, bytes, n);
-	else
-		memcpy(bytes, c->at, n);
-	c->at += n;
-	c->left -= n;
-	return true;
-}
-
 /* By GUID; read: FM_NONE if it is not there. */
 static bool
-pass_switch(struct pipe *c, fm_sw *sw)
+pass_switch(struct plan_file_cursor *c, fm_sw *sw)
 {
-	uint64_t guid = c->way != IN ? c->snap->fab.sw_guid[*sw] : 0;
+	uint64_t guid = c->out ? c->snap->fab.sw_guid[*sw] : 0;
 
-	if (!pass(c, &guid, sizeof(guid)))
+	if (!plan_file_part(c, &guid, sizeof(guid)))
 		return false;
-	if (c->way == IN)
+	if (!c->out)
 		*sw = fm_hash_find(&c->snap->sw_by_guid, guid);
 	return true;
 }
 
 static bool
-pass_text(struct pipe *c, char *text, size_t room)
+pass_text(struct plan_file_cursor *c, char *text, size_t room)
 {
-	if (!pass(c, text, room))
+	if (!plan_file_part(c, text, room))
 		return false;
-	if (c->way == IN)
+	if (!c->out)
 		text[room - 1] = '\0';
 	return true;
 }
 
 static bool
-pass_busiest(struct pipe *c, struct plan_region *r)
+pass_busiest(struct plan_file_cursor *c, struct plan_region *r)
 {
 	uint8_t more[2] = { r->busiest.port, r->busiest.in };
 
-	if (!pass(c, &r->busiest.times, sizeof(r->busiest.times)) ||
-	    !pass_switch(c, &r->busiest.sw) || !pass(c, more, sizeof(more)))
+	if (!plan_file_part(c, &r->busiest.times, sizeof(r->busiest.times)) ||
+	    !pass_switch(c, &r->busiest.sw) || !plan_file_part(c, more, sizeof(more)))
 		return false;
 	r->busiest.port = more[0];
 	r->busiest.in = more[1] != 0;
@@ -96,29 +66,29 @@ pass_busiest(struct pipe *c, struct plan_region *r)
 }
 
 static bool
-pass_refusal(struct pipe *c, struct plan_region *r, uint32_t i)
+pass_refusal(struct plan_file_cursor *c, struct plan_region *r, uint32_t i)
 {
 	struct plan_refusal one = { .by_auto = false };
 	uint8_t by_auto;
 
-	if (c->way != IN)
+	if (c->out)
 		one = r->refused.item[i];
 	by_auto = one.by_auto;
 	if (!pass_text(c, one.engine, sizeof(one.engine)) ||
-	    !pass_text(c, one.reason, sizeof(one.reason)) || !pass(c, &by_auto, 1))
+	    !pass_text(c, one.reason, sizeof(one.reason)) || !plan_file_part(c, &by_auto, 1))
 		return false;
 	one.by_auto = by_auto != 0;
-	if (c->way == IN && !fm_vec_push(&r->refused, one))
+	if (!c->out && !fm_vec_push(&r->refused, one))
 		c->no_memory = true;
 	return !c->no_memory;
 }
 
 static bool
-pass_region(struct pipe *c, struct plan_region *r)
+pass_region(struct plan_file_cursor *c, struct plan_region *r)
 {
 	struct region_counts n = { (uint32_t)r->refused.n, r->is_merged };
 	bool ok = pass_text(c, r->name, sizeof(r->name)) &&
-	    pass_text(c, r->engine, sizeof(r->engine)) && pass(c, &n, sizeof(n)) &&
+	    pass_text(c, r->engine, sizeof(r->engine)) && plan_file_part(c, &n, sizeof(n)) &&
 	    pass_busiest(c, r);
 
 	if (!ok)
@@ -130,13 +100,13 @@ pass_region(struct pipe *c, struct plan_region *r)
 }
 
 static bool
-pass_loops_within(struct pipe *c, struct plan_regions *r, fm_sw sw)
+pass_loops_within(struct plan_file_cursor *c, struct plan_regions *r, fm_sw sw)
 {
-	uint16_t within = c->way != IN ? r->loops_within[sw] : 0;
+	uint16_t within = c->out ? r->loops_within[sw] : 0;
 
-	if (!pass_switch(c, &sw) || !pass(c, &within, sizeof(within)))
+	if (!pass_switch(c, &sw) || !plan_file_part(c, &within, sizeof(within)))
 		return false;
-	if (c->way == IN && sw != FM_NONE)
+	if (!c->out && sw != FM_NONE)
 		r->loops_within[sw] = within;
 	return true;
 }
@@ -164,8 +134,8 @@ make_regions(const struct regions_head *h, uint32_t n_switches)
 	return NULL;
 }
 
-static bool
-pass_regions(struct pipe *c, struct plan_regions **regions)
+bool
+plan_file_regions(struct plan_file_cursor *c, struct plan_regions **regions)
 {
 	struct regions_head h = { 0 };
 	bool ok = true;
@@ -175,13 +145,13 @@ pass_regions(struct pipe *c, struct plan_regions **regions)
 			.n_switches = (*regions)->n_switches,
 			.join = (uint8_t)(*regions)->join,
 			.has_loops = (*regions)->loops_within != NULL };
-	if (!pass(c, &h, sizeof(h)))
+	if (!plan_file_part(c, &h, sizeof(h)))
 		return false;
 	if (h.n == 0)
 		return true;
-	if (c->way == IN && (h.join > PLAN_WHOLE || h.n > c->left / REGION_BYTES))
+	if (!c->out && (h.join > PLAN_WHOLE || h.n > (size_t)(c->end - c->at) / REGION_BYTES))
 		return false;
-	if (c->way == IN && (*regions = make_regions(&h, c->snap->fab.n_switches)) == NULL) {
+	if (!c->out && (*regions = make_regions(&h, c->snap->fab.n_switches)) == NULL) {
 		c->no_memory = true;
 		return false;
 	}
@@ -190,41 +160,4 @@ pass_regions(struct pipe *c, struct plan_regions **regions)
 	for (fm_sw sw = 0; ok && h.has_loops && sw < h.n_switches; sw++)
 		ok = pass_loops_within(c, *regions, sw);
 	return ok;
-}
-
-/* Those of other switches than the snapshot's are not told. */
-static struct plan_regions *
-regions_of(const struct plan *p)
-{
-	bool fit = p->regions != NULL && p->regions->n_switches == p->snap->fab.n_switches;
-
-	return fit ? p->regions : NULL;
-}
-
-size_t
-plan_regions_bytes(const struct plan *p)
-{
-	struct pipe c = { .way = COUNT, .snap = p->snap };
-	struct plan_regions *r = regions_of(p);
-
-	pass_regions(&c, &r);
-	return c.n;
-}
-
-bool
-plan_regions_write(const struct plan *p, uint8_t *to, size_t room)
-{
-	struct pipe c = { .way = OUT, .at = to, .left = room, .snap = p->snap };
-	struct plan_regions *r = regions_of(p);
-
-	return pass_regions(&c, &r);
-}
-
-int
-plan_regions_read(uint8_t *from, size_t n, struct plan *p, bool *good, struct fm_error *err)
-{
-	struct pipe c = { .way = IN, .at = from, .left = n, .snap = p->snap };
-
-	*good = pass_regions(&c, &p->regions) && c.left == 0;
-	return c.no_memory ? fm_fail(err, FM_E_RESOURCE, "out of memory for kept tables") : 0;
 }

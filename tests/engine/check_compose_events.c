@@ -9,7 +9,7 @@
 
 #include "core/daemon/regions_json.h"
 #include "core/plan/plan_file.h"
-#include "core/plan/plan_file_regions.h"
+#include "core/plan/plan_file_internal.h"
 #include "core/regions/compose_steps.h"
 #include "core/route/route.h"
 #include "tests/engine/composed.h"
@@ -537,11 +537,11 @@ START_TEST(regions_over_a_restart)
 {
 	static const struct star star = { "pgft 2 4,4 1,4 1,1", "fattree", "torus 5x5 1",
 		"fattree,minhop", 2, 2, PICK_LEAF };
-	size_t n;
+	struct plan_file_cursor to, from;
 	struct composed c;
 	struct plan *copy;
 	struct fm_error err = { 0 };
-	uint8_t *bytes;
+	size_t n;
 	bool good;
 
 	make_star(&c, &star);
@@ -551,19 +551,22 @@ START_TEST(regions_over_a_restart)
 	ck_assert_int_eq(c.plan->regions->join, PLAN_ISLANDS);
 	ck_assert_uint_gt(c.plan->regions->region[1].refused.n, 0);
 	ck_assert_ptr_nonnull(c.plan->regions->loops_within);
-	n = plan_regions_bytes(c.plan);
-	bytes = malloc(n);
-	ck_assert(!plan_regions_write(c.plan, bytes, n - 1));
-	ck_assert(plan_regions_write(c.plan, bytes, n));
+	to = (struct plan_file_cursor){ .snap = c.snap, .out = true };
+	ck_assert(plan_file_regions(&to, &c.plan->regions));
+	n = to.bytes.n;
 	for (size_t cut = 0; cut <= n; cut += cut + 97 < n || cut == n ? 97 : n - cut) {
 		copy = plan_new(c.snap, &err);
-		ck_assert_int_eq(plan_regions_read(bytes, cut, copy, &good, &err), 0);
+		from = (struct plan_file_cursor){
+			.snap = c.snap, .at = to.bytes.item, .end = to.bytes.item + cut
+		};
+		good = plan_file_regions(&from, &copy->regions);
+		ck_assert(!from.no_memory);
 		ck_assert_int_eq(good, cut == n);
 		if (good)
 			check_same_regions(copy->regions, c.plan->regions);
 		plan_put(copy);
 	}
-	free(bytes);
+	fm_vec_fini(&to.bytes);
 	composed_fini(&c);
 }
 END_TEST
