@@ -414,6 +414,7 @@ EXTRA_DIST += \
 	tests/run.h \
 	tests/engine/breaking.h \
 	tests/engine/composed.h \
+	tests/engine/mcast_judge.h \
 	tests/engine/met.h \
 	tests/engine/oracle.h \
 	tests/engine/routed.h \

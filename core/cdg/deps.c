@@ -247,12 +247,6 @@ deps_free(struct deps *d)
 }
 
 void
-deps_use_sources(struct deps *d, const uint8_t *source)
-{
-	memcpy(d->source, source, d->fab->n_switches);
-}
-
-void
 deps_cut(struct deps *d, fm_sw sw, uint8_t port)
 {
 	for (int i = 0; i < 2; i++)
@@ -272,17 +266,45 @@ deps_n_vls(const struct deps *d)
 	return d->n_vls;
 }
 
-static struct deps_side
-side_of(const struct side *s)
+static void
+note_changed(struct deps *d, uint32_t lid)
 {
-	return (struct deps_side){ s->fab, s->t, (uint16_t)s->top_lid };
+	if (lid <= d->fab->max_lid && d->fab->lid_end[lid] != FM_NONE)
+		fm_bit_set(d->changed, lid);
+}
+
+/* LIDs that have an owner and entries that change.  What old tables have no room for, LIDs above
+ * theirs and switches that were not there, had no entries: it changes where it leads somewhere
+ * now. */
+static void
+find_changed(struct deps *d)
+{
+	const struct side *old = &d->side[0], *now = &d->side[1];
+
+	for (fm_sw sw = 0; sw < d->fab->n_switches; sw++) {
+		bool is_new = sw >= old->fab->n_switches;
+		uint32_t top = is_new		  ? 0
+		    : old->top_lid < now->top_lid ? old->top_lid
+						  : now->top_lid;
+		const uint8_t *a = is_new ? NULL : old->t->lft[sw], *b = now->t->lft[sw];
+
+		for (uint32_t lid = 1; a != b && lid <= top; lid++) {
+			if (lid % 64 == 0 && lid + 63 <= top && memcmp(a + lid, b + lid, 64) == 0)
+				lid += 63;
+			else if (a[lid] != b[lid])
+				note_changed(d, lid);
+		}
+		for (uint32_t lid = top + 1; lid <= now->top_lid; lid++)
+			if (b[lid] != FM_PORT_NONE)
+				note_changed(d, lid);
+	}
 }
 
 bool
 deps_changes(struct deps *d, uint16_t lid)
 {
 	if (!d->knows_changed)
-		deps_find_changed(side_of(&d->side[0]), side_of(&d->side[1]), d->changed);
+		find_changed(d);
 	d->knows_changed = true;
 	return fm_bit_test(d->changed, lid);
 }

@@ -48,14 +48,10 @@ struct deps; /* what is known of a pair of them */
 /* NULL: out of memory. */
 struct deps *deps_new(struct deps_side old, struct deps_side now, enum verify_sl_model model);
 void deps_free(struct deps *d);
-/* Others send than those whose ends do. */
-void deps_use_sources(struct deps *d, const uint8_t *source /* [n_switches] */);
 /* As if no link left the switch by the port. */
 void deps_cut(struct deps *d, fm_sw sw, uint8_t port);
 uint32_t deps_n_vertices(const struct deps *d);
 uint32_t deps_n_vls(const struct deps *d);
-/* deps_changed.c: a bit for each LID that has, and an owner; changed: [now.top_lid + 1]. */
-void deps_find_changed(struct deps_side old, struct deps_side now, uint64_t *changed);
 /* Does the LID have entries that change, and an owner?  All tables are compared when this is
  * asked for the first time. */
 bool deps_changes(struct deps *d, uint16_t lid);

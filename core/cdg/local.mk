@@ -9,5 +9,4 @@ CORE_SOURCES += \
 	core/cdg/depend_sweep.c \
 	core/cdg/deps.c \
 	core/cdg/deps.h \
-	core/cdg/deps_changed.c \
 	core/cdg/sl_model.h

@@ -4,7 +4,6 @@ CORE_SOURCES += \
 	core/mcast/mcast.h \
 	core/mcast/mcast_check.c \
 	core/mcast/mcast_internal.h \
-	core/mcast/mcast_judge.c \
 	core/mcast/mcast_make.c \
 	core/mcast/mcast_net.c \
 	core/mcast/mcast_net.h \

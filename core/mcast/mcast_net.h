@@ -72,8 +72,4 @@ struct mcast_spot {
 uint32_t mcast_net_dirty(const struct mcast_net *n, const struct mcast_spot **list);
 void mcast_net_clear(struct mcast_net *n);
 
-/* One group as its rows have it, judged for itself: a tree, both ways on every cable,
- * to all who receive, from all who send, and nowhere else.  True, or *why says. */
-bool mcast_net_judge(const struct mcast_net *n, uint16_t mlid, char *why, size_t room);
-
 #endif

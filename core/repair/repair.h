@@ -39,7 +39,6 @@ bool repair_revert(struct router *r, struct plan *p, const struct plan *prev, co
  * loads, sums of the verdict and two copies of the tables, one turned round.  About as long as
  * a verification.  FM_E_RESOURCE. */
 int repair_prepare(struct router *r, const struct plan *p, struct fm_error *err);
-size_t repair_state_bytes(const struct router *r); /* without the tables */
-void repair_state_free(struct repair_state *st);   /* NULL is fine */
+void repair_state_free(struct repair_state *st); /* NULL is fine */
 
 #endif

@@ -350,16 +350,3 @@ repair_revert(struct router *r, struct plan *p, const struct plan *prev, const u
 	memcpy(&p->deviations, &deviations, sizeof(p->deviations));
 	return true;
 }
-
-size_t
-repair_state_bytes(const struct router *r)
-{
-	const struct repair_state *st = r->repair;
-	size_t vertices = st != NULL ? (size_t)st->g->n_channels * st->g->n_vls : 0;
-
-	if (st == NULL)
-		return 0;
-	return vertices * (2 * st->g->words * sizeof(uint64_t) + 33) +
-	    st->g->n_channels * (sizeof(*st->load) + 8) + st->g->n_channels * 2 * sizeof(uint32_t) +
-	    (st->sums != NULL ? st->n_sums * sizeof(*st->sums) : 0);
-}

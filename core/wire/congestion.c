@@ -29,22 +29,6 @@ enum switch_at {
 #define KEY_VIOLATIONS 12
 #define KEY_BYTES 14
 
-const char *
-wire_cc_attr_name(uint16_t attr)
-{
-	static const char *const names[] = { [WIRE_CC_CLASS_PORT_INFO] = "ClassPortInfo",
-		[WIRE_CC_INFO] = "CongestionInfo",
-		[WIRE_CC_KEY_INFO] = "CongestionKeyInfo",
-		[WIRE_CC_LOG] = "CongestionLog",
-		[WIRE_CC_SWITCH] = "SwitchCongestionSetting",
-		[WIRE_CC_SWITCH_PORTS] = "SwitchPortCongestionSetting",
-		[WIRE_CC_CA] = "CACongestionSetting",
-		[WIRE_CC_TABLE] = "CongestionControlTable",
-		[WIRE_CC_TIME] = "TimeStamp" };
-
-	return attr < sizeof(names) / sizeof(*names) ? names[attr] : NULL;
-}
-
 void
 wire_cc_info_get(const uint8_t *at, struct wire_cc_info *v)
 {

@@ -28,8 +28,6 @@ enum wire_cc_attr { /* A10.4.3 */
 	WIRE_CC_TABLE = 0x0017,	       /* CongestionControlTable, a block of entries */
 	WIRE_CC_TIME = 0x0018	       /* TimeStamp */
 };
-/* "CACongestionSetting"; NULL: there is none of this number. */
-const char *wire_cc_attr_name(uint16_t attr);
 
 #define WIRE_CC_SWITCH_BYTES 76
 #define WIRE_CC_CA_BYTES 132

@@ -24,7 +24,7 @@
 
 #include "core/engine/plugin.h"
 #include "core/plan/plan.h"
-#include "core/repair/repair.h"
+#include "core/repair/repair_state.h"
 #include "core/route/route.h"
 #include "core/transition/reconfig.h"
 #include "lab/topo/netlist.h"
@@ -228,6 +228,19 @@ events(struct snapshot *base, struct plan **plan, unsigned n, const uint64_t *aw
 	tell(what, &up);
 }
 
+/* Without the tables. */
+static size_t
+state_bytes(const struct repair_state *st)
+{
+	size_t vertices = st != NULL ? (size_t)st->g->n_channels * st->g->n_vls : 0;
+
+	if (st == NULL)
+		return 0;
+	return vertices * (2 * st->g->words * sizeof(uint64_t) + 33) +
+	    st->g->n_channels * (sizeof(*st->load) + 8) + st->g->n_channels * 2 * sizeof(uint32_t) +
+	    (st->sums != NULL ? st->n_sums * sizeof(*st->sums) : 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -264,7 +277,7 @@ main(int argc, char **argv)
 		die("cannot prepare", &err);
 	printf("%s: route %.1f ms, verify %.1f ms, prepare %.1f ms, state %.1f MB\n", argv[1],
 	    plan->route_ms, plan->verify_ms, now_ms() - start,
-	    (double)repair_state_bytes(&router) / 1e6);
+	    (double)state_bytes(router.repair) / 1e6);
 	level = find_levels(&base->fab);
 	away = find_away(&base->fab);
 	if (away != NULL)

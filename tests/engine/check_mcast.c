@@ -14,6 +14,7 @@
 #include "lib/algo/scc.h"
 #include "lib/bitset.h"
 #include "lib/rng.h"
+#include "tests/engine/mcast_judge.h"
 #include "tests/engine/routed.h"
 #include "tests/run.h"
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A group judged by its rows alone, as a switch would read them, and by its
+ * tests/engine/mcast_judge.h - a group judged by its rows alone, as a switch would read them, and by its
  * members: nothing here knows of trees.  Cables that are used both ways and join
  * switches not joined before make a tree, and on a tree who is joined gets every
  * packet exactly once, whoever sends it.
  */
+#ifndef TESTS_ENGINE_MCAST_JUDGE_H
+#define TESTS_ENGINE_MCAST_JUDGE_H
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +109,9 @@ judge_members(struct judge *j)
 	return ok;
 }
 
-bool
+/* One group as its rows have it, judged for itself: a tree, both ways on every cable,
+ * to all who receive, from all who send, and nowhere else.  True, or *why says. */
+static bool
 mcast_net_judge(const struct mcast_net *n, uint16_t mlid, char *why, size_t room)
 {
 	struct mcast_trees *t = mcast_net_trees(n);
@@ -138,3 +143,5 @@ mcast_net_judge(const struct mcast_net *n, uint16_t mlid, char *why, size_t room
 	free(j.set);
 	return ok;
 }
+
+#endif
