@@ -7,7 +7,6 @@
 #include "core/plan/plan_file_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "core/graph/graph_diff.h"
@@ -35,21 +34,6 @@ plan_file_mark_switches(const struct fm_fabric *fab, uint32_t *n)
 }
 
 /* ------------------------------------------------------------- the parts */
-
-bool
-plan_file_part(struct plan_file_cursor *c, void *bytes, size_t n)
-{
-	if (c->out) {
-		c->no_memory = c->no_memory || !fm_vec_append(&c->bytes, (uint8_t *)bytes, n);
-		return !c->no_memory;
-	}
-	if ((size_t)(c->end - c->at) < n)
-		return false;
-	if (n > 0)
-		memcpy(bytes, c->at, n);
-	c->at += n;
-	return true;
-}
 
 static bool
 sl2vl_parts(struct plan_file_cursor *c, const struct fm_tables *t, fm_sw sw)

@@ -6,6 +6,8 @@
 #ifndef CORE_PLAN_PLAN_FILE_INTERNAL_H
 #define CORE_PLAN_PLAN_FILE_INTERNAL_H
 
+#include <string.h>
+
 #include "core/plan/plan_file.h"
 #include "core/text/seal.h"
 #include "lib/bitset.h"
@@ -49,7 +51,21 @@ struct plan_file_cursor {
  * *n: how many are. */
 uint64_t plan_file_mark_switches(const struct fm_fabric *fab, uint32_t *n);
 /* Copies n bytes out or in.  False: the bytes end here, or c->no_memory. */
-bool plan_file_part(struct plan_file_cursor *c, void *bytes, size_t n);
+static inline bool
+plan_file_part(struct plan_file_cursor *c, void *bytes, size_t n)
+{
+	if (c->out) {
+		c->no_memory = c->no_memory || !fm_vec_append(&c->bytes, (uint8_t *)bytes, n);
+		return !c->no_memory;
+	}
+	if ((size_t)(c->end - c->at) < n)
+		return false;
+	if (n > 0)
+		memcpy(bytes, c->at, n);
+	c->at += n;
+	return true;
+}
+
 /* Every byte of the tables, out or in.  False: as above, or they name a switch that is not. */
 bool plan_file_tables(struct plan_file_cursor *c, const struct fm_tables *t, uint16_t top_lid);
 /* The last part of the file: what became of regions, out or in; NULL: there are none.  Why `auto`

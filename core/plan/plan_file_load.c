@@ -66,7 +66,7 @@ take_refusals(
     struct plan_file_cursor *c, uint32_t n, struct plan *p, bool *good, struct fm_error *err)
 {
 	for (uint32_t i = 0; *good && i < n; i++) {
-		struct plan_refusal one;
+		struct plan_refusal one = { .by_auto = false };
 
 		*good = plan_file_part(c, &one, sizeof(one));
 		if (*good && !fm_vec_push(&p->refused, one))

@@ -190,9 +190,9 @@ fit_drained(struct reconfig *c, bool *fits)
 	return c->same_vls || insert_marked(c, c->deps, CONFLICTING, fits);
 }
 
-/* c->p has old columns by now.  As soon as the SA names its SLs, packets under them also come by old
- * entries that are kept: replies, whose SLs are of the columns of others; and so do packets by new
- * entries where an old one led nowhere.  *fits: they agree with the rest. */
+/* c->p has old columns by now.  As soon as the SA names its SLs, packets under them also come by
+ * old entries that are kept: replies, whose SLs are of the columns of others; and so do packets by
+ * new entries where an old one led nowhere.  *fits: they agree with the rest. */
 static bool
 fit_kept(struct reconfig *c, bool *fits)
 {

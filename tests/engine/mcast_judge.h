@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/engine/mcast_judge.h - a group judged by its rows alone, as a switch would read them, and by its
- * members: nothing here knows of trees.  Cables that are used both ways and join
- * switches not joined before make a tree, and on a tree who is joined gets every
- * packet exactly once, whoever sends it.
+ * tests/engine/mcast_judge.h - a group judged by its rows alone, as a switch would read them, and
+ * by its members: nothing here knows of trees.  Cables that are used both ways and join switches
+ * not joined before make a tree, and on a tree who is joined gets every packet exactly once,
+ * whoever sends it.
  */
 #ifndef TESTS_ENGINE_MCAST_JUDGE_H
 #define TESTS_ENGINE_MCAST_JUDGE_H
