@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * OpenSM's file and command line (core/opensm) as options of fmd: into the same values that
- * libConfuse's callbacks fill.
+ * conf_parse.c fills.
  */
 #include <stdio.h>
 #include <string.h>

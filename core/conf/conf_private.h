@@ -103,11 +103,28 @@ int conf_check_links(struct conf_private *self, struct fm_error *err);
 /* Warn of keys that everybody knows, or can read. */
 void conf_warn_keys(const struct conf_private *self);
 
-/* A copy of one text in *out without what is wrong in it, each of which is noted (while it
- * peeks, unknown words are not), for libConfuse to read, line for line the same. */
-struct cfg_opt_t;
+struct cfg_opt_t; /* libConfuse's */
+/* A key that has a value in the text, or a section with a title that ends. */
+struct setting {
+	const struct cfg_opt_t *section; /* NULL: the file */
+	unsigned nth;			 /* of the sections of this name, from 0 */
+	const char *title;		 /* [n_title] of a section, as written */
+	size_t n_title;
+	const struct cfg_opt_t *key; /* NULL: the section ends, in the line of: */
+	unsigned *lines; /* [n] of the value or of the items of a list; one where n is 0 */
+	size_t n;
+};
+
+struct scanned {
+	char *text;
+	FM_VEC(struct setting) settings; /* in the order written, each once */
+};
+
+/* One text without what is wrong in it, each mistake noted (while it peeks, unknown words are
+ * not), line for line the same.  opts: what may stand there.  FM_E_RESOURCE.  On any return the
+ * vector is the caller's. */
 int conf_scan(struct conf_private *self, const char *path, const struct cfg_opt_t *opts,
-    const char *text, size_t n, char **out);
+    const char *text, size_t n, struct scanned *out);
 /* Read one text into self, mistakes noted; path lives in self->mem. */
 int conf_parse_text(
     struct conf_private *self, const char *path, const char *text, size_t n, struct fm_error *err);

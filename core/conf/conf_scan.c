@@ -3,14 +3,15 @@
  * The text of a configuration file before libConfuse reads it.
  *
  * libConfuse ends at the first mistake, tells some of them where they have no meaning any more
- * and passes over others; so one pass finds all statements, tells each that is not right with
- * its own line, and leaves it out:
+ * and passes over others; so the text is taken apart into words, strings and signs, each statement
+ * of them that is not right is told with its own line and left out:
  *
  *	KEY = VALUE	KEY = { VALUE, ... }	SECTION { ... }	SECTION "TITLE" { ... }
  *
- * What is left is a text that libConfuse reads to the end, line for line the same: comments are
- * blanks, because it counts their lines twice, and the title "" stands in every section that may
- * have one and does not.  O(letters) beside the search for words.
+ * The others are put together again, each word in its line, as a text that libConfuse reads to the
+ * end: without comments, because it counts their lines twice, and with the title "" in every
+ * section that may have one and does not.  O(letters) beside the search for words, and O(settings)
+ * a section and a key of the file, to find one that is written twice.
  */
 #include "config.h"
 
@@ -26,33 +27,41 @@
 #include "core/text/suggest.h"
 #include "lib/error.h"
 
-/* A section that has been seen in this file. */
-struct seen {
-	const cfg_opt_t *opt;
-	const char *title;
+enum kind { END, SIGN, WORD, STRING };
+
+/* A string has its quotes; END is behind all, and empty. */
+struct token {
+	enum kind kind;
+	const char *at;
 	size_t n;
+	unsigned line;
+	bool is_first; /* of its line */
+	bool is_open;  /* STRING: it has no closing quote; END: a comment before it has no end */
 };
 
-struct cursor {
+struct scan {
 	struct conf_private *self;
 	const char *path;
-	const char *at, *end;
-	char *to;
+	FM_VEC(struct token) tokens;
+	const struct token *t; /* the next one */
+	struct scanned *out;
+	char *to; /* in out->text */
 	unsigned line;
 	unsigned n_wrong; /* mistakes so far */
-	FM_VEC(struct seen) seen;
+	bool no_memory;
 };
 
 /* The keys and sections that may stand here. */
 struct scope {
 	const cfg_opt_t *opts;
 	const struct scope *outer; /* NULL: the file */
-	const char *name;	   /* of the section */
-	bool is_own;		   /* the daemon's, without titles */
+	const char *of;		   /* the section, NULL: the daemon's, without titles */
+	struct setting in;	   /* what is set here */
+	size_t first;		   /* of the settings, one of which may be of the same key */
 };
 
 static void __attribute__((format(printf, 3, 4)))
-wrong(struct cursor *c, unsigned line, const char *fmt, ...)
+wrong(struct scan *c, unsigned line, const char *fmt, ...)
 {
 	char sentence[sizeof(((struct fm_error *)0)->msg)];
 	struct fm_error err;
@@ -63,42 +72,10 @@ wrong(struct cursor *c, unsigned line, const char *fmt, ...)
 	vsnprintf(sentence, sizeof(sentence), fmt, ap);
 	va_end(ap);
 	fm_fail(&err, FM_E_CONFIG, "%s:%u: %s", c->path, line, sentence);
-	(void)mistakes_note(c->self->all, &err);
+	(void)conf_note(c->self, &err);
 }
 
-/* ------------------------------------------------------------------ letters */
-
-static bool
-is_over(const struct cursor *c)
-{
-	return c->at >= c->end;
-}
-
-static void
-copy_one(struct cursor *c)
-{
-	c->line += *c->at == '\n';
-	*c->to++ = *c->at++;
-}
-
-static void
-copy_blanks(struct cursor *c, size_t n)
-{
-	for (; n > 0 && !is_over(c); n--) {
-		copy_one(c);
-		if (c->to[-1] != '\n')
-			c->to[-1] = ' ';
-	}
-}
-
-/* Leave out what was copied since from. */
-static void
-blank(struct cursor *c, char *from)
-{
-	for (; from < c->to; from++)
-		if (*from != '\n')
-			*from = ' ';
-}
+/* ------------------------------------------------------------------- tokens */
 
 static bool
 begins_comment(const char *at)
@@ -106,76 +83,132 @@ begins_comment(const char *at)
 	return *at == '#' || (at[0] == '/' && (at[1] == '/' || at[1] == '*'));
 }
 
-static void
-blank_comment(struct cursor *c)
+/* Where the comment ends; *is_open: it does not. */
+static const char *
+end_comment(const char *at, bool *is_open)
 {
-	unsigned begin = c->line;
-	const char *stop;
+	const char *end;
 
-	if (c->at[1] != '*' || *c->at == '#') {
-		copy_blanks(c, strcspn(c->at, "\n"));
-		return;
-	}
-	stop = strstr(c->at + 2, "*/");
-	copy_blanks(c, stop != NULL ? (size_t)(stop + 2 - c->at) : (size_t)(c->end - c->at));
-	if (stop == NULL)
-		wrong(c, begin,
-		    "the comment that begins here is never closed: it ends with */, one line with "
-		    "# or // in front needs no end");
+	if (at[0] == '#' || at[1] == '/')
+		return at + strcspn(at, "\n");
+	end = strstr(at + 2, "*/");
+	*is_open = end == NULL;
+	return end != NULL ? end + 2 : at + strlen(at);
 }
 
-/* Blanks and comments. */
-static void
-pass_gap(struct cursor *c)
+/* Of a string in one line; *is_open: it has no end there. */
+static size_t
+string_bytes(const char *at, bool *is_open)
 {
-	while (!is_over(c) && (isspace((unsigned char)*c->at) || begins_comment(c->at)))
-		if (begins_comment(c->at))
-			blank_comment(c);
-		else
-			copy_one(c);
+	size_t n = 1;
+
+	while (at[n] != *at && at[n] != '\n' && at[n] != '\0')
+		n += at[n] == '\\' && at[n + 1] != '\0' ? 2 : 1;
+	*is_open = at[n] != *at;
+	return n + !*is_open;
+}
+
+static void
+measure(struct token *t)
+{
+	t->kind = WORD;
+	t->n = strcspn(t->at, " \t\r\n\"'={}(),+#");
+	if (t->n > 0)
+		return;
+	t->kind = *t->at == '"' || *t->at == '\'' ? STRING : SIGN;
+	if (t->kind == STRING)
+		t->n = string_bytes(t->at, &t->is_open);
+	else
+		t->n = t->at[0] == '+' && t->at[1] == '=' ? 2 : 1;
+}
+
+static unsigned
+count_lines(const char *at, size_t n)
+{
+	unsigned lines = 0;
+
+	for (size_t i = 0; i < n; i++)
+		lines += at[i] == '\n';
+	return lines;
+}
+
+/* False: no memory. */
+static bool
+take_apart(struct scan *c, const char *text)
+{
+	struct token t = { END, text, 0, 1, true, false };
+
+	while (*t.at != '\0' && !t.is_open) {
+		struct token next = { END, t.at + 1, 0, t.line, false, false };
+
+		if (begins_comment(t.at)) {
+			next.at = end_comment(t.at, &next.is_open);
+			next.is_first = t.is_first;
+		} else if (isspace((unsigned char)*t.at)) {
+			next.is_first = t.is_first || *t.at == '\n';
+		} else {
+			measure(&t);
+			if (!fm_vec_push(&c->tokens, t))
+				return false;
+			next.at = t.at + t.n;
+		}
+		if (!next.is_open)
+			next.line += count_lines(t.at, (size_t)(next.at - t.at));
+		t = next;
+	}
+	t.is_first = true;
+	return fm_vec_push(&c->tokens, t);
 }
 
 static bool
-is_letter(char ch)
+is_value(const struct token *t)
 {
-	return isalnum((unsigned char)ch) || ch == '_' || ch == '-';
+	return t->kind == WORD || t->kind == STRING;
 }
 
+/* Bytes of the name that it begins with. */
 static size_t
-word_bytes(const char *at)
+name_bytes(const struct token *t)
 {
 	size_t n = 0;
 
-	while (is_letter(at[n]))
+	while (isalnum((unsigned char)t->at[n]) || t->at[n] == '_' || t->at[n] == '-')
 		n++;
 	return n;
 }
 
 static bool
-is_quote(char ch)
+is_name(const struct token *t)
 {
-	return ch == '"' || ch == '\'';
+	return t->kind == WORD && name_bytes(t) == t->n;
 }
 
-/* Of a value without quotes. */
-static size_t
-value_bytes(const char *at)
+/* "=" or "+=" */
+static bool
+is_assignment(const struct token *t)
 {
-	return strcspn(at, " \t\r\n\"'={}(),+#");
+	return t->kind == SIGN && t->at[t->n - 1] == '=';
 }
 
+/* Does a key with its =, or a section with its brace or title, begin here? */
+static bool
+begins_statement(const struct token *t)
+{
+	return is_name(t) && !isdigit((unsigned char)*t->at) && !t[1].is_first &&
+	    (is_assignment(&t[1]) || t[1].at[0] == '{' || t[1].kind == STRING);
+}
+
+/* "{" or "TITLE" "{" */
+static bool
+opens_section(const struct token *t)
+{
+	return t[t->kind == STRING].at[0] == '{';
+}
+
+/* "${NAME}" or "${NAME:-default}" in a string. */
 static void
-copy_some(struct cursor *c, size_t n)
+check_variable(struct scan *c, const char *name)
 {
-	while (n-- > 0 && !is_over(c))
-		copy_one(c);
-}
-
-/* "${NAME}" or "${NAME:-default}" at c->at. */
-static void
-check_variable(struct cursor *c)
-{
-	const char *name = c->at + 2;
 	size_t n = strcspn(name, "}:\"\n");
 	char word[128];
 
@@ -184,135 +217,102 @@ check_variable(struct cursor *c)
 	memcpy(word, name, n);
 	word[n] = '\0';
 	if (getenv(word) == NULL)
-		wrong(c, c->line,
+		wrong(c, c->t->line,
 		    "the variable ${%s} is not set; to mean the text itself use single quotes",
 		    word);
 }
 
 static void
-copy_string(struct cursor *c)
+pass(struct scan *c)
 {
-	char quote = *c->at;
-	unsigned begin = c->line;
+	const struct token *t = c->t;
 
-	copy_one(c);
-	while (!is_over(c) && *c->at != quote && *c->at != '\n') {
-		if (quote == '"' && *c->at == '$' && c->at[1] == '{')
-			check_variable(c);
-		if (*c->at == '\\' && c->at + 1 < c->end)
-			copy_one(c);
-		copy_one(c);
-	}
-	if (!is_over(c) && *c->at == quote)
-		copy_one(c);
-	else
-		wrong(c, begin, "the string that begins here has no closing %c in its line", quote);
+	for (size_t i = 1; *t->at == '"' && i < t->n; i += t->at[i] == '\\' ? 2 : 1)
+		if (t->at[i] == '$' && t->at[i + 1] == '{')
+			check_variable(c, t->at + i + 2);
+	if (t->is_open && t->kind != END)
+		wrong(c, t->line, "the string that begins here has no closing %c in its line",
+		    *t->at);
+	c->t += t->kind != END;
+}
+
+/* What libConfuse is to read, in this line. */
+static void
+put(struct scan *c, const char *at, size_t n, unsigned line)
+{
+	*c->to++ = ' ';
+	for (; c->line < line; c->line++)
+		*c->to++ = '\n';
+	memcpy(c->to, at, n);
+	c->to += n;
+	c->line += count_lines(at, n);
+}
+
+static void
+put_token(struct scan *c, const struct token *t)
+{
+	put(c, t->at, t->n, t->line);
 }
 
 /* ---------------------------------------------------- statements passed over */
 
-/* Does a key with its =, or a section with its brace or title, begin here? */
-static bool
-begins_statement(const char *at)
+static void
+never_closed(struct scan *c, unsigned line)
 {
-	size_t n = word_bytes(at);
-
-	if (n == 0 || isdigit((unsigned char)*at))
-		return false;
-	at += n;
-	at += strspn(at, " \t");
-	return *at == '=' || *at == '{' || (at[0] == '+' && at[1] == '=') || is_quote(*at);
+	wrong(c, line, "the brace that opens here is never closed: a } is missing");
 }
 
 /* From '{' to behind its '}'. */
 static void
-pass_braces(struct cursor *c)
+pass_braces(struct scan *c)
 {
-	unsigned depth = 0, begin = c->line;
+	unsigned depth = 0, begin = c->t->line;
 
 	do {
-		if (is_quote(*c->at)) {
-			copy_string(c);
-		} else {
-			depth += *c->at == '{';
-			depth -= *c->at == '}';
-			copy_one(c);
-		}
-		pass_gap(c);
-	} while (depth > 0 && !is_over(c));
+		depth += *c->t->at == '{';
+		depth -= *c->t->at == '}';
+		pass(c);
+	} while (depth > 0 && c->t->kind != END);
 	if (depth > 0)
-		wrong(c, begin, "the brace that opens here is never closed: a } is missing");
+		never_closed(c, begin);
 }
 
 /* To the end of the line, or of the section in it. */
 static void
-pass_line(struct cursor *c)
+pass_line(struct scan *c)
 {
-	while (!is_over(c) && *c->at != '\n' && *c->at != '}')
-		if (*c->at == '{')
+	while (!c->t->is_first && *c->t->at != '}')
+		if (*c->t->at == '{')
 			pass_braces(c);
-		else if (is_quote(*c->at))
-			copy_string(c);
-		else if (begins_comment(c->at))
-			blank_comment(c);
 		else
-			copy_one(c);
+			pass(c);
 }
 
+/* Is there none behind the = before c->t? */
 static bool
-is_assignment(const char *at)
+is_without_value(const struct scan *c)
 {
-	return *at == '=' || (at[0] == '+' && at[1] == '=');
-}
-
-/* NAME { or NAME "TITLE" {, behind the NAME. */
-static bool
-opens_section(const char *at)
-{
-	at += strspn(at, " \t\r\n");
-	if (is_quote(*at)) {
-		const char *close = strchr(at + 1, *at);
-
-		at = close != NULL ? close + 1 : at;
-		at += strspn(at, " \t\r\n");
-	}
-	return *at == '{';
-}
-
-/* Behind the =. */
-static void
-pass_value(struct cursor *c)
-{
-	unsigned line = c->line;
-
-	pass_gap(c);
-	if (is_over(c) || (c->line > line && begins_statement(c->at)))
-		return;
-	if (*c->at == '{')
-		pass_braces(c);
-	else if (is_quote(*c->at))
-		copy_string(c);
-	else
-		copy_some(c, value_bytes(c->at));
-	if (!begins_statement(c->at + strspn(c->at, " \t")))
-		pass_line(c);
+	return c->t->kind == END || *c->t->at == '}' || (c->t->is_first && begins_statement(c->t));
 }
 
 /* What stands behind a word that nobody knows. */
 static void
-pass_statement(struct cursor *c)
+pass_statement(struct scan *c)
 {
-	if (is_assignment(c->at + strspn(c->at, " \t\r\n"))) {
-		pass_gap(c);
-		copy_some(c, *c->at == '+' ? 2 : 1);
-		pass_value(c);
-	} else if (opens_section(c->at)) {
-		pass_gap(c);
-		if (is_quote(*c->at))
-			copy_string(c);
-		pass_gap(c);
-		if (!is_over(c))
+	if (is_assignment(c->t)) {
+		pass(c);
+		if (is_without_value(c))
+			return;
+		if (*c->t->at == '{')
 			pass_braces(c);
+		else if (is_value(c->t))
+			pass(c);
+		if (!begins_statement(c->t))
+			pass_line(c);
+	} else if (opens_section(c->t)) {
+		if (c->t->kind == STRING)
+			pass(c);
+		pass_braces(c);
 	} else {
 		pass_line(c);
 	}
@@ -320,145 +320,117 @@ pass_statement(struct cursor *c)
 
 /* ------------------------------------------------------------------- values */
 
-/* What the daemon's key takes, else where that is said. */
+/* The sentence says what a key of the daemon takes, of another where that is told. */
 static void
-describe_key(const struct scope *s, const char *key, char *out, size_t room)
+lacks_value(struct scan *c, const struct scope *s, const char *key, unsigned line)
 {
 	const struct option_table table = conf_option_table();
 	const struct fm_option *row = s->outer == NULL ? option_find(&table, key) : NULL;
-	size_t n;
-
-	if (row == NULL) {
-		snprintf(out, room, "fmd --help%s%s tells what it takes",
-		    s->outer != NULL && !s->is_own ? "=" : "",
-		    s->outer != NULL && !s->is_own ? s->name : "");
-		return;
-	}
-	n = (size_t)snprintf(out, room, "it takes ");
-	option_describe(row, out + n, room - n);
-}
-
-static void
-lacks_value(struct cursor *c, const struct scope *s, const char *key, unsigned line)
-{
 	char takes[120];
 
-	describe_key(s, key, takes, sizeof(takes));
-	wrong(c, line, "%s = has no value: %s; leave the line out for the default", key, takes);
-}
-
-/* KEY = */
-static bool
-begins_key(const char *at)
-{
-	size_t n = word_bytes(at);
-
-	return n > 0 && at[n + strspn(at + n, " \t")] == '=';
-}
-
-/* An item of a list, or a mistake in its place. */
-static void
-copy_item(struct cursor *c, const char *key)
-{
-	size_t n = value_bytes(c->at);
-
-	if (is_quote(*c->at)) {
-		copy_string(c);
-	} else if (n > 0) {
-		copy_some(c, n);
+	if (row != NULL) {
+		option_describe(row, takes, sizeof(takes));
+		wrong(c, line, "%s = has no value: it takes %s; leave the line out for the default",
+		    key, takes);
 	} else {
-		wrong(c, c->line, "%c cannot stand in the list of %s: put the value in quotes",
-		    *c->at, key);
-		copy_one(c);
+		wrong(c, line,
+		    "%s = has no value: fmd --help%s%s tells what it takes; leave the line out for "
+		    "the default",
+		    key, s->of != NULL ? "=" : "", s->of != NULL ? s->of : "");
 	}
 }
 
+/* From '{' to behind its '}'. */
 static void
-copy_list(struct cursor *c, const char *key)
+read_list(struct scan *c, const char *key)
 {
-	unsigned begin = c->line;
+	unsigned begin = c->t->line;
 	bool has_item = false;
 
-	copy_one(c);
-	for (;;) {
-		pass_gap(c);
-		if (is_over(c)) {
-			wrong(c, begin,
-			    "the list of %s that begins here is never closed: a } is "
-			    "missing",
-			    key);
-			return;
-		}
-		if (*c->at == '}')
-			break;
-		if (*c->at == ',' && !has_item)
-			wrong(c, c->line,
-			    "a comma with no value before it in the list of %s: take "
-			    "it out",
-			    key);
-		if (*c->at == ',') {
-			has_item = false;
-			copy_one(c);
-			continue;
-		}
-		if (begins_key(c->at)) {
+	for (pass(c); c->t->kind != END && *c->t->at != '}'; pass(c)) {
+		if (is_name(c->t) && *c->t[1].at == '=' && !c->t[1].is_first) {
 			wrong(c, begin, "the list of %s that begins here has no } before line %u",
-			    key, c->line);
+			    key, c->t->line);
 			return;
 		}
-		if (has_item)
-			wrong(c, c->line, "a comma is missing between two values of %s", key);
-		copy_item(c, key);
-		has_item = true;
+		if (*c->t->at == ',' && !has_item)
+			wrong(c, c->t->line,
+			    "a comma with no value before it in the list of %s: take it out", key);
+		else if (*c->t->at != ',' && has_item)
+			wrong(c, c->t->line, "a comma is missing between two values of %s", key);
+		has_item = *c->t->at != ',';
+		if (has_item && !is_value(c->t))
+			wrong(c, c->t->line,
+			    "%c cannot stand in the list of %s: put the value in quotes", *c->t->at,
+			    key);
 	}
-	copy_one(c);
+	if (c->t->kind == END)
+		wrong(c, begin, "the list of %s that begins here is never closed: a } is missing",
+		    key);
+	pass(c);
+}
+
+/* The value of the key, or the end of the section, stands from there up to c->t. */
+static void
+add_setting(struct scan *c, const struct scope *s, const cfg_opt_t *key, const struct token *from)
+{
+	struct setting new = s->in;
+
+	new.key = key;
+	new.lines = fm_arena_array(&c->self->mem, (size_t)(c->t - from) + 1, unsigned);
+	c->no_memory |= new.lines == NULL || !fm_vec_push(&c->out->settings, new);
+	if (c->no_memory)
+		return;
+	new.lines[0] = from->line;
+	for (; from < c->t; from++)
+		if (is_value(from))
+			new.lines[new.n++] = from->line;
+	c->out->settings.item[c->out->settings.n - 1].n = new.n;
 }
 
 /* Behind a value its line ends, or the next statement begins. */
 static void
-check_rest(struct cursor *c, const char *key, bool is_list)
+check_rest(struct scan *c, const char *key, bool is_list)
 {
-	const char *at = c->at + strspn(c->at, " \t\r");
-	int n = (int)strcspn(at, "\r\n}#");
+	int n = (int)strcspn(c->t->at, "\r\n}#");
 
-	if (at >= c->end || *at == '\n' || *at == '}' || begins_comment(at) || begins_statement(at))
+	if (c->t->is_first || *c->t->at == '}' || begins_statement(c->t))
 		return;
+	n = n < 30 ? n : 30;
 	if (is_list)
-		wrong(c, c->line,
+		wrong(c, c->t->line,
 		    "%s: \"%.*s\" stands behind its value: several values stand in braces, with "
 		    "commas between, as in { \"a\", \"b\" }",
-		    key, n < 30 ? n : 30, at);
+		    key, n, c->t->at);
 	else
-		wrong(c, c->line,
+		wrong(c, c->t->line,
 		    "%s takes one value: \"%.*s\" behind it is too much; a value with blanks "
 		    "stands in quotes",
-		    key, n < 30 ? n : 30, at);
+		    key, n, c->t->at);
 	pass_line(c);
 }
 
+/* Behind the key. */
 static void
-copy_value(struct cursor *c, const struct scope *s, const cfg_opt_t *opt, unsigned line)
+read_value(struct scan *c, const struct scope *s, const cfg_opt_t *opt, unsigned line)
 {
 	bool is_list = (opt->flags & CFGF_LIST) != 0;
 
-	copy_some(c, *c->at == '+' ? 2 : 1);
-	pass_gap(c);
-	if (is_over(c) || *c->at == '}' || (c->line > line && begins_statement(c->at))) {
+	pass(c);
+	if (is_without_value(c)) {
 		lacks_value(c, s, opt->name, line);
 		return;
 	}
-	if (*c->at == '{' && !is_list) {
-		wrong(c, c->line, "%s takes one value: write it without braces", opt->name);
+	if (*c->t->at == '{' && !is_list) {
+		wrong(c, c->t->line, "%s takes one value: write it without braces", opt->name);
 		pass_braces(c);
-	} else if (*c->at == '{') {
-		copy_list(c, opt->name);
-	} else if (is_quote(*c->at)) {
-		copy_string(c);
-	} else if (value_bytes(c->at) > 0) {
-		copy_some(c, value_bytes(c->at));
+	} else if (*c->t->at == '{') {
+		read_list(c, opt->name);
+	} else if (is_value(c->t)) {
+		pass(c);
 	} else {
-		wrong(c, c->line, "'%c' cannot stand where the value of %s is: put it in quotes",
-		    *c->at, opt->name);
+		wrong(c, c->t->line, "'%c' cannot stand where the value of %s is: put it in quotes",
+		    *c->t->at, opt->name);
 		pass_line(c);
 	}
 	check_rest(c, opt->name, is_list);
@@ -467,239 +439,268 @@ copy_value(struct cursor *c, const struct scope *s, const cfg_opt_t *opt, unsign
 /* ----------------------------------------------------------------- sections */
 
 static const cfg_opt_t *
-find_word(const cfg_opt_t *opts, const char *word, size_t n)
+find_word(const cfg_opt_t *opts, const struct token *t)
 {
-	for (; opts->name != NULL; opts++)
-		if (strlen(opts->name) == n && memcmp(opts->name, word, n) == 0)
+	size_t n = name_bytes(t);
+
+	for (; n > 0 && opts->name != NULL; opts++)
+		if (strlen(opts->name) == n && memcmp(opts->name, t->at, n) == 0)
 			return opts;
 	return NULL;
 }
 
-static bool
-is_section(const cfg_opt_t *opt)
-{
-	return opt->type == CFGT_SEC;
-}
-
+/* c->t is behind it. */
 static void
-unknown_word(struct cursor *c, const struct scope *s, const char *name, unsigned line)
+unknown_word(struct scan *c, const struct scope *s, const char *name, unsigned line)
 {
-	const char *near, *of = s->outer != NULL && !s->is_own ? s->name : NULL;
 	const struct opensm_key *key = s->outer == NULL ? opensm_key_find(name) : NULL;
+	const char *near, *before = s->of != NULL ? " of " : "", *of = s->of != NULL ? s->of : "";
 	struct suggestion best;
 	struct fm_error err;
 	char means[200];
 
 	if (c->self->peeks) /* it may be an engine's */
 		return;
-	if (key != NULL) {
-		opensm_key_means(key, means, sizeof(means));
-		wrong(c, line, "unknown key %s: it is OpenSM's, here %s", name, means);
-		return;
-	}
 	suggest_init(&best, name);
 	for (const cfg_opt_t *opt = s->opts; opt->name != NULL; opt++)
 		suggest_offer(&best, opt->name);
 	near = suggest_best(&best);
-	if (near != NULL)
-		wrong(c, line, "unknown key %s%s%s: did you mean %s?", name, of ? " of " : "",
-		    of ? of : "", near);
-	else if (s->outer == NULL && opens_section(c->at)) {
+	if (key != NULL) {
+		opensm_key_means(key, means, sizeof(means));
+		wrong(c, line, "unknown key %s: it is OpenSM's, here %s", name, means);
+	} else if (near != NULL) {
+		wrong(c, line, "unknown key %s%s%s: did you mean %s?", name, before, of, near);
+	} else if (s->outer == NULL && opens_section(c->t)) {
 		(void)conf_no_engine(c->self, name, &err);
 		wrong(c, line, "%.180s, --plugin-dir=DIR adds a folder", err.msg);
-	} else
-		wrong(c, line, "unknown key %s%s%s: fmd --help%s%s lists them", name,
-		    of ? " of " : "", of ? of : "", of ? "=" : "", of ? of : "");
+	} else {
+		wrong(c, line, "unknown key %s%s%s: fmd --help%s%s lists them", name, before, of,
+		    s->of != NULL ? "=" : "", of);
+	}
 }
 
+/* Number it among those of its name, and tell of one before with the same title. */
 static void
-check_second(struct cursor *c, const cfg_opt_t *opt, const char *title, size_t n, unsigned line)
+check_second(struct scan *c, struct setting *one, unsigned line)
 {
-	const struct seen one = { opt, title, n };
-	int k = (int)n;
+	const char *name = one->section->name;
 
-	for (size_t i = 0; i < c->seen.n; i++) {
-		const struct seen *s = &c->seen.item[i];
+	for (size_t i = 0; i < c->out->settings.n; i++) {
+		const struct setting *s = &c->out->settings.item[i];
 
-		if (s->opt != opt || s->n != n || memcmp(s->title, title, n) != 0)
+		if (s->section != one->section || s->key != NULL)
 			continue;
-		if (n > 0)
+		one->nth++;
+		if (s->n_title != one->n_title || memcmp(s->title, one->title, s->n_title) != 0)
+			continue;
+		if (s->n_title > 0)
 			wrong(c, line,
 			    "a second section %s \"%.*s\": put its keys into the first, or give it "
 			    "another title",
-			    opt->name, k, title);
+			    name, (int)s->n_title, s->title);
 		else
 			wrong(c, line,
 			    "a second section %s without a title: put its keys into the first, or "
 			    "give it a title; %s \"x\" { } is for the entry %s:x of the chain",
-			    opt->name, opt->name, opt->name);
-		return;
+			    name, name, name);
 	}
-	if (!fm_vec_push(&c->seen, one))
-		wrong(c, line, "there is no memory for this section");
 }
 
 /* "TITLE", or none: then "" where there may be one. */
 static void
-copy_title(struct cursor *c, const cfg_opt_t *opt, unsigned line)
+read_title(struct scan *c, struct setting *one, unsigned line)
 {
-	const char *title = c->at;
-	size_t n = 0;
-	bool may = (opt->flags & CFGF_TITLE) != 0;
+	bool may = (one->section->flags & CFGF_TITLE) != 0, has = is_value(c->t);
+	const struct token *t = c->t;
+	size_t quote = t->kind == STRING;
 
-	if (is_quote(*c->at)) {
-		copy_string(c);
-		title++;
-		n = (size_t)(c->at - title) - (c->at > title);
-	} else if ((n = value_bytes(c->at)) > 0) {
-		copy_some(c, n);
+	one->title = t->at + quote;
+	if (has) {
+		one->n_title = t->n - quote - (t->is_open ? 0 : quote);
+		put_token(c, t);
+		pass(c);
 	} else if (may) {
-		memcpy(c->to, " \"\"", 3);
-		c->to += 3;
+		put(c, "\"\"", 2, line);
 	}
 	if (may)
-		check_second(c, opt, title, n, line);
-	else if (c->at > title)
-		wrong(c, line, "the section %s has no title: %s { ... }", opt->name, opt->name);
-	pass_gap(c);
+		check_second(c, one, line);
+	else if (has)
+		wrong(c, line, "the section %s has no title: %s { ... }", one->section->name,
+		    one->section->name);
 }
 
-static bool copy_statement(struct cursor *c, const struct scope *s);
+static bool read_statement(struct scan *c, const struct scope *s);
 
-/* Its statements are judged one by one; false: it cannot be told where it is to end. */
+/* From '{' on; its statements are judged one by one.  False: it cannot be told where it is to
+ * end. */
 static bool
-copy_section(struct cursor *c, const struct scope *outer, const cfg_opt_t *opt, unsigned line)
+read_braces(struct scan *c, const struct scope *s, const char *name)
 {
-	struct scope s = { opt->subopts, outer, opt->name, (opt->flags & CFGF_TITLE) == 0 };
-	unsigned before = c->n_wrong, open;
-	bool is_titled;
+	unsigned open = c->t->line;
 
-	copy_title(c, opt, line);
-	is_titled = c->n_wrong == before;
-	if (is_over(c) || *c->at != '{') {
-		wrong(c, line, "%s is a section: write %s { ... }", opt->name, opt->name);
-		pass_statement(c);
-		return false;
-	}
-	open = c->line;
-	copy_one(c);
-	for (pass_gap(c); !is_over(c) && *c->at != '}'; pass_gap(c))
-		if (!copy_statement(c, &s)) {
-			wrong(c, open, "the section %s that opens here has no } before line %u",
-			    opt->name, c->line);
+	put_token(c, c->t);
+	for (pass(c); *c->t->at != '}';) {
+		if (c->t->kind == END) {
+			never_closed(c, open);
 			return false;
 		}
-	if (!is_over(c)) {
-		copy_one(c);
-		return is_titled;
+		if (!read_statement(c, s)) {
+			wrong(c, open, "the section %s that opens here has no } before line %u",
+			    name, c->t->line);
+			return false;
+		}
 	}
-	wrong(c, open, "the brace that opens here is never closed: a } is missing");
-	return false;
+	put_token(c, c->t);
+	pass(c);
+	return true;
+}
+
+/* Behind its name. */
+static void
+read_section(struct scan *c, const struct scope *outer, const cfg_opt_t *opt)
+{
+	const struct token *name = c->t - 1;
+	bool may = (opt->flags & CFGF_TITLE) != 0, ok;
+	struct scope s = { opt->subopts, outer, may ? opt->name : NULL, { .section = opt },
+		may ? c->out->settings.n : 0 };
+	struct scan before = *c;
+	size_t n_settings = c->out->settings.n;
+
+	put_token(c, name);
+	read_title(c, &s.in, name->line);
+	ok = c->n_wrong == before.n_wrong;
+	if (*c->t->at == '{') {
+		ok &= read_braces(c, &s, opt->name);
+	} else {
+		wrong(c, name->line, "%s is a section: write %s { ... }", opt->name, opt->name);
+		pass_statement(c);
+		ok = false;
+	}
+	if (!ok) {
+		c->to = before.to;
+		c->line = before.line;
+		c->out->settings.n = n_settings;
+	} else if (may) {
+		add_setting(c, &s, NULL, c->t - 1);
+	}
 }
 
 /* --------------------------------------------------------------- statements */
 
 /* What is neither a word nor the end of a section. */
 static void
-pass_stray(struct cursor *c)
+pass_stray(struct scan *c)
 {
-	if (*c->at == '}') {
-		wrong(c, c->line, "this } closes nothing: take it out");
-		copy_one(c);
-		return;
-	}
-	wrong(c, c->line,
-	    "a line begins with a key or a section, as in lmc = 1, not with '%c': # begins a "
-	    "comment",
-	    *c->at);
-	copy_one(c);
-	pass_line(c);
+	bool closes = *c->t->at == '}';
+
+	if (closes)
+		wrong(c, c->t->line, "this } closes nothing: take it out");
+	else
+		wrong(c, c->t->line,
+		    "a line begins with a key or a section, as in lmc = 1, not with '%c': # begins "
+		    "a comment",
+		    *c->t->at);
+	pass(c);
+	if (!closes)
+		pass_line(c);
 }
 
+/* libConfuse would pass over the first. */
 static void
-copy_key(struct cursor *c, const struct scope *s, const cfg_opt_t *opt, unsigned line)
+check_twice(struct scan *c, const struct scope *s, const cfg_opt_t *key, const struct token *value)
 {
-	struct cursor here = *c;
+	bool is_own = s->outer != NULL && s->of == NULL;
 
-	pass_gap(c);
-	if (!is_over(c) && is_assignment(c->at)) {
-		copy_value(c, s, opt, line);
-		return;
-	}
-	*c = here;
-	wrong(c, line, "an = is missing between %s and its value", opt->name);
-	pass_statement(c);
+	for (size_t i = s->first; i < c->out->settings.n; i++)
+		if (c->out->settings.item[i].key == key)
+			wrong(c, value[*value->at == '{' && is_value(&value[1])].line,
+			    "%s%s%s is set twice, first in line %u: keep one of them",
+			    is_own ? s->in.section->name : "", is_own ? "." : "", key->name,
+			    c->out->settings.item[i].lines[0]);
 }
 
+/* Behind it. */
 static void
-copy_known(struct cursor *c, const struct scope *s, const cfg_opt_t *opt, unsigned line)
+read_key(struct scan *c, const struct scope *s, const cfg_opt_t *opt)
 {
-	unsigned before = c->n_wrong;
-	char *from = c->to;
-	bool ok;
+	const struct token *key = c->t - 1;
+	unsigned n_wrong = c->n_wrong;
 
-	copy_some(c, strlen(opt->name));
-	if (is_section(opt)) {
-		pass_gap(c);
-		ok = copy_section(c, s, opt, line);
+	if (is_name(key) && is_assignment(c->t)) {
+		read_value(c, s, opt, key->line);
 	} else {
-		copy_key(c, s, opt, line);
-		ok = c->n_wrong == before;
+		wrong(c, key->line, "an = is missing between %s and its value", opt->name);
+		pass_statement(c);
 	}
-	if (!ok)
-		blank(c, from);
+	if (c->n_wrong == n_wrong)
+		check_twice(c, s, opt, key + 2);
+	if (c->n_wrong != n_wrong)
+		return;
+	add_setting(c, s, opt, key + 2);
+	for (const struct token *t = key; t < c->t; t++)
+		put_token(c, t);
 }
 
-/* One statement with all that is in it; what is wrong is left out.  False: a section of the file
- * begins, so that the one it would stand in has not been closed. */
+/* One statement with all that is in it.  False: a section of the file begins, so that the one it
+ * would stand in has not been closed. */
 static bool
-copy_statement(struct cursor *c, const struct scope *s)
+read_statement(struct scan *c, const struct scope *s)
 {
-	size_t n = word_bytes(c->at);
-	const cfg_opt_t *opt = n > 0 ? find_word(s->opts, c->at, n) : NULL, *outer;
-	unsigned line = c->line;
-	char *from = c->to, name[64];
+	const cfg_opt_t *opt = find_word(s->opts, c->t), *outer;
+	const struct token *t = c->t;
+	char name[64];
 
-	if (opt != NULL) {
-		copy_known(c, s, opt, line);
+	outer = opt == NULL && s->outer != NULL ? find_word(s->outer->opts, t) : NULL;
+	if (outer != NULL && outer->type == CFGT_SEC && opens_section(t + 1))
+		return false;
+	if (name_bytes(t) == 0) {
+		pass_stray(c);
 		return true;
 	}
-	outer = n > 0 && s->outer != NULL ? find_word(s->outer->opts, c->at, n) : NULL;
-	if (outer != NULL && is_section(outer) && opens_section(c->at + n))
-		return false;
-	if (n > 0) {
-		snprintf(name, sizeof(name), "%.*s", (int)n, c->at);
-		copy_some(c, n);
-		unknown_word(c, s, name, line);
-		pass_statement(c);
+	pass(c);
+	if (opt != NULL && opt->type == CFGT_SEC) {
+		read_section(c, s, opt);
+	} else if (opt != NULL) {
+		read_key(c, s, opt);
 	} else {
-		pass_stray(c);
+		snprintf(name, sizeof(name), "%.*s", (int)name_bytes(t), t->at);
+		unknown_word(c, s, name, t->line);
+		pass_statement(c);
 	}
-	blank(c, from);
 	return true;
 }
 
-int
-conf_scan(struct conf_private *self, const char *path, const struct cfg_opt_t *opts,
-    const char *text, size_t n, char **out)
+static void
+read_file(struct scan *c, const cfg_opt_t *opts)
 {
-	struct cursor c = { .self = self, .path = path, .at = text, .end = text + n, .line = 1 };
 	const struct scope file = { .opts = opts };
+
+	for (c->t = c->tokens.item; c->t->kind != END;)
+		(void)read_statement(c, &file);
+	if (c->t->is_open)
+		wrong(c, c->t->line,
+		    "the comment that begins here is never closed: it ends with */, one line with "
+		    "# or // in front needs no end");
+	put(c, "\n", 2, c->line);
+}
+
+int
+conf_scan(struct conf_private *self, const char *path, const cfg_opt_t *opts, const char *text,
+    size_t n, struct scanned *out)
+{
+	struct scan c = { .self = self, .path = path, .out = out, .line = 1 };
 	const char *nul = memchr(text, '\0', n);
 
-	/* A section takes two bytes at least and gains three. */
-	*out = c.to = fm_arena_alloc(&self->mem, n * 3 + 2);
-	if (c.to == NULL)
-		return FM_E_RESOURCE;
-	if (nul != NULL) {
-		for (const char *p = text; p < nul; p++)
-			c.line += *p == '\n';
-		wrong(&c, c.line, "a NUL byte: this is no text file");
-		return 0;
-	}
-	for (pass_gap(&c); !is_over(&c); pass_gap(&c))
-		(void)copy_statement(&c, &file);
-	*c.to++ = '\n';
-	fm_vec_fini(&c.seen);
-	return 0;
+	/* A word or sign gains a blank, a section three bytes more. */
+	out->text = c.to = fm_arena_alloc(&self->mem, n * 5 + 3);
+	c.no_memory = c.to == NULL;
+	if (nul != NULL)
+		wrong(&c, 1 + count_lines(text, (size_t)(nul - text)),
+		    "a NUL byte: this is no text file");
+	else if (!c.no_memory && take_apart(&c, text))
+		read_file(&c, opts);
+	else
+		c.no_memory = true;
+	fm_vec_fini(&c.tokens);
+	return c.no_memory ? FM_E_RESOURCE : 0;
 }

@@ -206,6 +206,14 @@ static const struct {
 	    "fmd.conf:2: unknown key fine_grain: did you mean fine_grained?" },
 	{ "adaptive_routing { enable = yes }\nAdaptiveRouting { Enable = 0 }\n",
 	    "fmd.conf:2: adaptive_routing.enable is set twice, first in line 1: keep one of them" },
+	{ "adaptive_routing { enable = yes }\nadaptive_routing { enable = no }\n",
+	    "fmd.conf:2: adaptive_routing.enable is set twice, first in line 1: keep one of them" },
+	{ "lmc = 9\nlmc = 1\n",
+	    "fmd.conf:2: lmc is set twice, first in line 1: keep one of them (the first of 2 "
+	    "mistakes)" },
+	{ "\"lmc\" = 1\n",
+	    "fmd.conf:1: a line begins with a key or a section, as in lmc = 1, not with '\"': "
+	    "# begins a comment" },
 	{ "adaptive_routing { lmc = 1 }\n", "fmd.conf:1: unknown key lmc: fmd --help lists them" },
 	{ "enable = yes\n", "fmd.conf:1: unknown key enable: fmd --help lists them" },
 	{ "good \"a\" { }\n good\"a\" { }\n",
