@@ -79,14 +79,6 @@ check_sizes(const struct fm_engine *e, const char *path, struct fm_error *err)
 	return 0;
 }
 
-int
-engine_check_version(const struct fm_engine *engine, const char *path, struct fm_error *err)
-{
-	int rc = check_version(engine, path, err);
-
-	return rc != 0 ? rc : check_sizes(engine, path, err);
-}
-
 /* ------------------------------------------------------------------ traits */
 
 static const struct engine_trait traits[] = { { FM_PROVIDES_LFT, "lft", "forwarding tables" },
@@ -265,7 +257,8 @@ check_all(const struct fm_engine *engine, const char *path, bool loaded, struct 
 {
 	int rc;
 
-	if ((rc = engine_check_version(engine, path, err)) != 0 ||
+	if ((rc = check_version(engine, path, err)) != 0 ||
+	    (rc = check_sizes(engine, path, err)) != 0 ||
 	    (rc = check_names(engine, path, err)) != 0 ||
 	    (rc = check_callbacks(engine, path, err)) != 0)
 		return rc;

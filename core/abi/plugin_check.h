@@ -11,24 +11,20 @@
 int engine_check(const struct fm_engine *engine, const char *path, struct fm_error *err);
 /* The same of a copy, whose option rows do end. */
 int engine_check_copy(const struct fm_engine *engine, const char *path, struct fm_error *err);
-/* Its head alone, of which nothing behind .size has been read: magic, ABI, size. */
-int engine_check_version(const struct fm_engine *engine, const char *path, struct fm_error *err);
 
 /* The file.  All of these: FM_E_CONFIG with path, reason and usual cause (plugin_file.c). */
 
-/* Are these bytes a whole ELF image for this machine?  A file that was cut short is found
- * before the linker sees it: mapping it would end in SIGBUS. */
-int plugin_file_check_image(const char *path, const char *bytes, size_t n, struct fm_error *err);
+/* Are these bytes a whole ELF image for this machine, and does it have the name
+ * BASE_LTX_fm_engine?  A file that was cut short is found before the linker sees it: mapping it
+ * would end in SIGBUS.  O(n). */
+int plugin_file_check(
+    const char *path, const char *base, const char *bytes, size_t n, struct fm_error *err);
 
 /* dlopen() of `file`, which sentences call path, with every symbol bound.  Its constructors
  * run. */
 int plugin_file_open(const char *file, const char *path, void **handle, struct fm_error *err);
 /* Can the dynamic linker load it? */
 int plugin_file_check_linking(const char *path, struct fm_error *err);
-
-/* Why it shows no BASE_LTX_fm_engine: renamed, or no engine. */
-int plugin_file_no_engine(
-    const char *path, const char *base, const char *bytes, size_t n, struct fm_error *err);
 
 /* Traits (enum fm_traits) in words. */
 struct engine_trait {

@@ -5,9 +5,9 @@
  * libltdl answers "file not found" to junk, to a missing library and to a
  * truncated file alike, and binds lazily, so that an undefined function would
  * be met only when it is called, in the middle of a sweep.  So the file is
- * first looked at as an ELF image (every segment must lie within it), then
- * opened by dlopen() itself with all symbols bound: here or, where the engine runs in a
- * process of its own, there.
+ * first looked at as an ELF image (every segment must lie within it) that has the engine's name
+ * in it, as of another library not even a constructor is to run; then it is opened by dlopen()
+ * itself with all symbols bound: here or, where the engine runs in a process of its own, there.
  */
 #include "config.h"
 
@@ -16,6 +16,7 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <fmd/engine.h>
+#include <limits.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -53,9 +54,47 @@ is_whole_image(const char *bytes, size_t n)
 	return head.e_shoff <= n && head.e_shnum <= (n - head.e_shoff) / sizeof(ElfW(Shdr));
 }
 
-int
-plugin_file_check_image(const char *path, const char *bytes, size_t n, struct fm_error *err)
+/* The engine's name in the strings of a renamed file, or "": the identifier
+ * before "_LTX_fm_engine". */
+static void
+name_inside(const char *bytes, size_t n, char *name, size_t room)
 {
+	static const char suffix[] = "_LTX_fm_engine";
+	const char *hit = memmem(bytes, n, suffix, sizeof(suffix) - 1), *from = hit;
+
+	name[0] = '\0';
+	if (hit == NULL)
+		return;
+	while (from > bytes && (isalnum((unsigned char)from[-1]) || from[-1] == '_'))
+		from--;
+	snprintf(name, room, "%.*s", (int)(hit - from), from);
+}
+
+static int
+no_engine(const char *path, const char *base, const char *bytes, size_t n, struct fm_error *err)
+{
+	char name[64];
+
+	name_inside(bytes, n, name, sizeof(name));
+	if (name[0] != '\0' && strcmp(name, base) != 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: renamed: it holds the engine '%s' (ABI %d.%d looks for '%s'); the file's "
+		    "name must "
+		    "be the engine's: call it %s.so",
+		    path, name, FM_ABI_MAJOR, FM_ABI_MINOR, base, name);
+	return fm_fail(err, FM_E_CONFIG,
+	    "%s: no fmd engine: it does not export %s_LTX_fm_engine (ABI %d.%d); usual cause: "
+	    "another "
+	    "kind of library, or FM_ENGINE(%s, ...) is missing or hidden",
+	    path, base, FM_ABI_MAJOR, FM_ABI_MINOR, base);
+}
+
+int
+plugin_file_check(
+    const char *path, const char *base, const char *bytes, size_t n, struct fm_error *err)
+{
+	char symbol[NAME_MAX + 32];
+
 	if (n == 0)
 		return not_loadable(path, "the file is empty", "a copy that was cut short", err);
 	if (n < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
@@ -65,7 +104,10 @@ plugin_file_check_image(const char *path, const char *bytes, size_t n, struct fm
 	if (!is_whole_image(bytes, n))
 		return not_loadable(
 		    path, "the file ends before its contents", "a copy that was cut short", err);
-	return 0;
+	snprintf(symbol, sizeof(symbol), "%s_LTX_fm_engine", base);
+	return memmem(bytes, n, symbol, strlen(symbol) + 1) != NULL
+	    ? 0
+	    : no_engine(path, base, bytes, n, err);
 }
 
 int
@@ -96,40 +138,4 @@ plugin_file_check_linking(const char *path, struct fm_error *err)
 	if (rc == 0)
 		dlclose(h);
 	return rc;
-}
-
-/* The engine's name in the strings of a renamed file, or "": the identifier
- * before "_LTX_fm_engine". */
-static void
-name_inside(const char *bytes, size_t n, char *name, size_t room)
-{
-	static const char suffix[] = "_LTX_fm_engine";
-	const char *hit = memmem(bytes, n, suffix, sizeof(suffix) - 1), *from = hit;
-
-	name[0] = '\0';
-	if (hit == NULL)
-		return;
-	while (from > bytes && (isalnum((unsigned char)from[-1]) || from[-1] == '_'))
-		from--;
-	snprintf(name, room, "%.*s", (int)(hit - from), from);
-}
-
-int
-plugin_file_no_engine(
-    const char *path, const char *base, const char *bytes, size_t n, struct fm_error *err)
-{
-	char name[64];
-
-	name_inside(bytes, n, name, sizeof(name));
-	if (name[0] != '\0' && strcmp(name, base) != 0)
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s: renamed: it holds the engine '%s' (ABI %d.%d looks for '%s'); the file's "
-		    "name must "
-		    "be the engine's: call it %s.so",
-		    path, name, FM_ABI_MAJOR, FM_ABI_MINOR, base, name);
-	return fm_fail(err, FM_E_CONFIG,
-	    "%s: no fmd engine: it does not export %s_LTX_fm_engine (ABI %d.%d); usual cause: "
-	    "another "
-	    "kind of library, or FM_ENGINE(%s, ...) is missing or hidden",
-	    path, base, FM_ABI_MAJOR, FM_ABI_MINOR, base);
 }

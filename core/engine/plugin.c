@@ -204,7 +204,7 @@ load_file(struct engine_set_private *self, const char *dir, const char *path, en
 	base_of(path, base);
 	if (plugin_image_read(dir, path, folder != FOLDER_BUILD_TREE, &image, &bad) != 0)
 		return refuse(self, path, bad.msg, err);
-	if (plugin_image_check(&image, path, base, &bad) != 0)
+	if (plugin_file_check(path, base, image.bytes, image.n_bytes, &bad) != 0)
 		rc = refuse(self, path, bad.msg, err);
 	else {
 		file.mark = folder == FOLDER_FOREIGN ? plugin_image_mark(&image) : 0;

@@ -41,8 +41,9 @@ struct engine_set {
 int engine_set_load(struct engine_set *set, const char *const *dirs, struct fm_error *err);
 /* The same, some engines in processes of their own; engine_set_load() has none.  Before
  * anything of a file is run: it lies in its folder, both belong to root or to the user fmd
- * runs as and nobody else can write to them, and its ABI is ours.  What is beside a program
- * that was not installed is that program's. */
+ * runs as and nobody else can write to them, and it is a whole library with the engine's name
+ * in it.  Its constructors run before its ABI is known.  What is beside a program that was not
+ * installed is that program's. */
 int engine_set_load_apart(struct engine_set *set, const char *const *dirs,
     const struct apart_settings *apart, struct fm_error *err);
 /* The same engines once more; they stay until the last of both is let go. */

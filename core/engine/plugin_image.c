@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whose file it is, and what it says of itself.
- *
- * A constructor of a shared object runs while the linker loads it, so everything that can
- * be told without that is told from here: owner, mode and folder by the open descriptor,
- * the ABI from the ELF image (magic, major, minor and size of a descriptor are plain data
- * without relocations).  Reads each byte of the file about three times; nothing in it is
- * believed, every offset is checked against its length.
+ * Whose file it is, by the open descriptor; and a copy of it.  Each byte is read once, and once
+ * more for the mark.
  */
 #include "config.h"
 
@@ -14,9 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fmd/engine.h>
 #include <limits.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/abi/plugin_check.h"
 #include "lib/error.h"
 #include "lib/hash.h"
 
@@ -169,103 +161,4 @@ uint64_t
 plugin_image_mark(const struct plugin_image *image)
 {
 	return fm_hash_bytes(0, image->bytes, image->n_bytes);
-}
-
-/* --------------------------------------------------------------- descriptor */
-
-/* n items of this size at an offset, or NULL: not within the file. */
-static const char *
-within(const struct plugin_image *m, uint64_t at, uint64_t n, size_t size)
-{
-	return at <= m->n_bytes && n <= (m->n_bytes - at) / size ? m->bytes + at : NULL;
-}
-
-static bool
-section(const struct plugin_image *m, const ElfW(Ehdr) * head, size_t i, ElfW(Shdr) * to)
-{
-	const char *at = i < head->e_shnum && head->e_shentsize == sizeof(*to)
-	    ? within(m, head->e_shoff + i * sizeof(*to), 1, sizeof(*to))
-	    : NULL;
-
-	if (at != NULL)
-		memcpy(to, at, sizeof(*to));
-	return at != NULL;
-}
-
-/* The bytes of the file that are loaded at an address, or NULL. */
-static const char *
-loaded_at(const struct plugin_image *m, const ElfW(Ehdr) * head, uint64_t addr, size_t n)
-{
-	ElfW(Phdr) seg;
-
-	for (size_t i = 0; i < head->e_phnum; i++) {
-		const char *at = within(m, head->e_phoff + i * sizeof(seg), 1, sizeof(seg));
-
-		if (at == NULL)
-			return NULL;
-		memcpy(&seg, at, sizeof(seg));
-		if (seg.p_type == PT_LOAD && addr >= seg.p_vaddr &&
-		    addr - seg.p_vaddr <= seg.p_filesz && n <= seg.p_filesz - (addr - seg.p_vaddr))
-			return within(m, seg.p_offset + (addr - seg.p_vaddr), 1, n);
-	}
-	return NULL;
-}
-
-/* The address of a defined symbol of a table of dynamic symbols; 0: it is not there. */
-static uint64_t
-find_symbol(const struct plugin_image *m, const ElfW(Shdr) * symbols, const ElfW(Shdr) * names,
-    const char *name)
-{
-	size_t n = symbols->sh_size / sizeof(ElfW(Sym)), length = strlen(name) + 1;
-	const char *at = within(m, symbols->sh_offset, n, sizeof(ElfW(Sym)));
-
-	for (size_t i = 0; at != NULL && i < n; i++) {
-		const char *called;
-		ElfW(Sym) s;
-
-		memcpy(&s, at + i * sizeof(s), sizeof(s));
-		if (s.st_shndx == SHN_UNDEF || s.st_name > names->sh_size)
-			continue;
-		called = within(m, names->sh_offset + s.st_name, length, 1);
-		if (called != NULL && memcmp(called, name, length) == 0)
-			return s.st_value;
-	}
-	return 0;
-}
-
-/* The first bytes of the engine's descriptor, up to its pointers; NULL: there is none. */
-static const char *
-find_descriptor(const struct plugin_image *m, const char *base)
-{
-	char name[NAME_MAX + 32];
-	ElfW(Ehdr) head;
-	ElfW(Shdr) symbols, names;
-	uint64_t addr = 0;
-
-	if (m->n_bytes < sizeof(head))
-		return NULL;
-	memcpy(&head, m->bytes, sizeof(head));
-	snprintf(name, sizeof(name), "%s_LTX_fm_engine", base);
-	for (size_t i = 0; addr == 0 && i < head.e_shnum; i++)
-		if (section(m, &head, i, &symbols) && symbols.sh_type == SHT_DYNSYM &&
-		    section(m, &head, symbols.sh_link, &names))
-			addr = find_symbol(m, &symbols, &names, name);
-	return addr != 0 ? loaded_at(m, &head, addr, offsetof(struct fm_engine, name)) : NULL;
-}
-
-int
-plugin_image_check(
-    const struct plugin_image *image, const char *path, const char *base, struct fm_error *err)
-{
-	struct fm_engine engine = { 0 };
-	const char *at;
-	int rc = plugin_file_check_image(path, image->bytes, image->n_bytes, err);
-
-	if (rc != 0)
-		return rc;
-	at = find_descriptor(image, base);
-	if (at == NULL)
-		return plugin_file_no_engine(path, base, image->bytes, image->n_bytes, err);
-	memcpy(&engine, at, offsetof(struct fm_engine, name));
-	return engine_check_version(&engine, path, err);
 }

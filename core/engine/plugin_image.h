@@ -32,9 +32,4 @@ void plugin_image_close(struct plugin_image *image);
 /* Stands for the bytes. */
 uint64_t plugin_image_mark(const struct plugin_image *image);
 
-/* Is it a whole shared object that has the descriptor BASE_LTX_fm_engine, of an ABI that we
- * can load?  0, or FM_E_CONFIG.  path leads the sentence.  O(bytes). */
-int plugin_image_check(
-    const struct plugin_image *image, const char *path, const char *base, struct fm_error *err);
-
 #endif
