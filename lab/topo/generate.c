@@ -334,16 +334,12 @@ assemble(struct join *j, struct fm_error *err)
 static int
 gen_switches(struct gen *g, struct fm_error *err)
 {
-	uint32_t n, n_ports;
 	char name[32];
-	int rc = gen_number(g, 1, "the number of switches", 1, GEN_MAX_NODES, &n, err);
 
-	if (rc != 0 ||
-	    (rc = gen_number(g, 2, "the number of ports", 1, GEN_MAX_PORTS, &n_ports, err)) != 0)
-		return rc;
-	for (uint32_t i = 1; i <= n; i++) {
+	(void)err;
+	for (uint32_t i = 1; i <= g->v[0]; i++) {
 		gen_name(name, sizeof(name), "sw", &i, 1);
-		gen_switch(g, name, n_ports);
+		gen_switch(g, name, g->v[1]);
 	}
 	return 0;
 }
@@ -379,47 +375,68 @@ gen_join(struct gen *g, struct fm_error *err)
 
 /* ------------------------------------------------------------------- kinds */
 
+/* Rows of struct gen_param. */
+#define COUNT(of, min) "the number of " of, min, GEN_MAX_PORTS
+#define DIMENSIONS "the list of dimensions", 1, GEN_MAX_NODES, 0, 'x'
+#define HOSTS COUNT("hosts a switch", 0)
+#define PARALLEL "the number of parallel cables", 1, 127, 1
+
 static const struct kind {
 	const char *name, *args, *help;
 	int min_args, max_args;
 	gen_fn fn;
+	struct gen_param params[GEN_MAX_ARGS];
 } kinds[] = {
 	{ "pgft", "H M1,..,MH W1,..,WH P1,..,PH",
 	    "parallel generalised fat tree of H switch levels: a node of level i has M children, "
 	    "W parents below level i and P parallel cables to each",
-	    4, 4, gen_pgft },
+	    4, 4, gen_pgft,
+	    { { "the number of levels", 1, GEN_MAX_DIMS }, { "M", 1, GEN_MAX_PORTS, .sep = ',' },
+		{ "W", 1, GEN_MAX_PORTS, .sep = ',' }, { "P", 1, GEN_MAX_PORTS, .sep = ',' } } },
 	{ "torus", "D1xD2x.. HOSTS [PARALLEL]",
 	    "torus, HOSTS a switch, PARALLEL cables between neighbours; a dimension of 2 has one "
 	    "neighbour",
-	    2, 3, gen_torus },
+	    2, 3, gen_torus, { { DIMENSIONS }, { HOSTS }, { PARALLEL } } },
 	{ "mesh", "D1xD2x.. HOSTS [PARALLEL]", "torus without the cables that wrap around", 2, 3,
-	    gen_mesh },
-	{ "hypercube", "D HOSTS", "2^D switches", 2, 2, gen_hypercube },
+	    gen_mesh, { { DIMENSIONS }, { HOSTS }, { PARALLEL } } },
+	{ "hypercube", "D HOSTS", "2^D switches", 2, 2, gen_hypercube,
+	    { { "the number of dimensions", 1, GEN_MAX_DIMS }, { HOSTS } } },
 	{ "hyperx", "D1xD2x.. HOSTS",
-	    "all switches of a row cabled to each other, in each dimension", 2, 2, gen_hyperx },
+	    "all switches of a row cabled to each other, in each dimension", 2, 2, gen_hyperx,
+	    { { DIMENSIONS }, { HOSTS } } },
 	{ "dragonfly", "A P H [G]",
 	    "G groups (A*H+1 by default) of A switches with P hosts and H global cables each", 3, 4,
-	    gen_dragonfly },
+	    gen_dragonfly,
+	    { { "A, the switches of a group,", 1, 250 }, { "P, the hosts of a switch,", 0, 250 },
+		{ "H, the global cables of a switch,", 0, 250 } } },
 	{ "cascade", "", "two groups of a Cascade: 2 x 96 switches, 8 hosts each", 0, 0,
 	    gen_cascade },
 	{ "kautz", "D K HOSTS [PARALLEL]", "Kautz graph of words of length K over D+1 letters", 3,
-	    4, gen_kautz },
+	    4, gen_kautz, { { "D", 1, 100 }, { "K", 1, GEN_MAX_DIMS }, { HOSTS }, { PARALLEL } } },
 	{ "slimfly", "Q HOSTS", "McKay-Miller-Siran graph of 2*Q^2 switches, Q an odd prime", 2, 2,
-	    gen_slimfly },
+	    gen_slimfly, { { "Q", 3, GEN_MAX_SLIMFLY }, { HOSTS } } },
 	{ "random", "SWITCHES DEGREE HOSTS SEED", "connected random regular graph", 4, 4,
-	    gen_random },
+	    gen_random,
+	    { { "the number of switches", 1, GEN_MAX_NODES }, { "the degree", 0, GEN_MAX_PORTS },
+		{ HOSTS }, { "the seed", 0, UINT32_MAX } } },
 	{ "director", "BOARDS SPINES LEAVES FANOUT WIDE HOSTS [FEATURE=N ..]",
 	    "a partly cabled chassis, each board cabled to each spine: LEAVES leaves, FANOUT "
 	    "cables "
 	    "from each to a window of boards that moves on, WIDE more with half the HOSTS whose "
 	    "cables are spread over all boards; for FEATURE see tree3",
-	    6, 12, gen_director },
+	    6, 12, gen_director,
+	    { { COUNT("boards", 1) }, { COUNT("spines", 1) }, { COUNT("leaves", 1) },
+		{ COUNT("cables a leaf", 1) }, { COUNT("wide leaves", 0) },
+		{ COUNT("hosts a leaf", 1) } } },
 	{ "pods", "N LEAVES A B SPINES HOSTS [FEATURE=N ..]",
 	    "N pods, of LEAVES leaves but for the last two, which have a half and a third of them; "
 	    "A boards of each pod belong to one director of SPINES spines, B to another; for "
 	    "FEATURE "
 	    "see tree3",
-	    6, 12, gen_pods },
+	    6, 12, gen_pods,
+	    { { COUNT("pods", 1) }, { COUNT("leaves a pod", 1) }, { "A", 0, GEN_MAX_PORTS },
+		{ "B", 0, GEN_MAX_PORTS }, { COUNT("spines a director", 1) },
+		{ COUNT("hosts a leaf", 1) } } },
 	{ "tree3", "PODS LEAVES AGGS PLANES SPINES HOSTS [FEATURE=N ..]",
 	    "PODS pods of LEAVES leaves, two cables from each to each of AGGS switches, which "
 	    "belong "
@@ -428,9 +445,13 @@ static const struct kind {
 	    "N "
 	    "leaves are FDR), rails=2 (hosts have a second port, on the next leaf), aggregation=1 "
 	    "(each switch has an aggregation node), seed=N (order of switches, cables and choices)",
-	    6, 12, gen_tree3 },
+	    6, 12, gen_tree3,
+	    { { COUNT("pods", 1) }, { COUNT("leaves a pod", 1) }, { COUNT("aggs a pod", 1) },
+		{ COUNT("planes", 1) }, { COUNT("spines a plane", 1) },
+		{ COUNT("hosts a leaf", 1) } } },
 	{ "switches", "N PORTS", "N switches without a cable, as parts of a join", 2, 2,
-	    gen_switches },
+	    gen_switches,
+	    { { "the number of switches", 1, GEN_MAX_NODES }, { COUNT("ports", 1) } } },
 	{ "join", "NAME=KIND:ARG:.. .. LEFT~RIGHT[~N|~all] ..",
 	    "the parts NAME, each a fabric of a kind (or file:PATH), with cables between switches "
 	    "that the patterns name: ft=pgft:2:4,8:1,4:1,1 t=torus:4x4:1 'ft-leaf-*~t-*~4'",
@@ -485,7 +506,9 @@ netlist_generate(int argc, char *const argv[], struct netlist *nl, struct fm_err
 	if (argc - 1 < k->min_args || argc - 1 > k->max_args)
 		return fm_fail(err, FM_E_CONFIG, "%s takes the arguments \"%s\", %d given", k->name,
 		    k->args, argc - 1);
-	rc = k->fn(&g, err);
+	rc = gen_read(&g, k->params, err);
+	if (rc == 0)
+		rc = k->fn(&g, err);
 	if (rc == 0 && g.failed)
 		rc = fm_fail(err, FM_E_RESOURCE, "no memory for the fabric");
 	if (rc != 0)

@@ -2,8 +2,8 @@
 /*
  * lab/topo/generate.h - what the generators share.
  *
- * A generator checks its arguments, adds switches with gen_switch(), cables
- * them, and hangs hosts off them.  Memory that runs out is remembered in
+ * A generator checks what the bounds of its arguments in the table do not, adds switches with
+ * gen_switch(), cables them, and hangs hosts off them.  Memory that runs out is remembered in
  * `failed`: everything after it is a no-op and netlist_generate() reports it.
  */
 #ifndef LAB_TOPO_GENERATE_H
@@ -12,7 +12,9 @@
 #include "lab/topo/netlist.h"
 
 #define GEN_MAX_DIMS 12
+#define GEN_MAX_ARGS 6
 #define GEN_MAX_PORTS 254
+#define GEN_MAX_SLIMFLY 113
 #define GEN_MAX_NODES 1000000u
 #define GEN_LANE_MBPS 25000 /* EDR: what ibsim and every tool know */
 
@@ -20,18 +22,24 @@ struct gen {
 	struct netlist *nl;
 	int argc; /* of the kind: argv[0] is its name */
 	char *const *argv;
+	/* Argument i + 1 as it has been read: its number or, of a list, its numbers; an optional
+	 * one that is not given is what the table says */
+	uint32_t v[GEN_MAX_ARGS];
+	uint32_t list[GEN_MAX_ARGS][GEN_MAX_DIMS], n_list[GEN_MAX_ARGS];
 	bool failed;
 };
 
-/* Argument i as a number in min..max; what names it in the error. */
-int gen_number(const struct gen *g, int i, const char *what, uint32_t min, uint32_t max,
-    uint32_t *value, struct fm_error *err);
-/* The same of a part of an argument. */
+/* An argument: a number in min..max, or up to GEN_MAX_DIMS of them separated by sep ("8x8x4"). */
+struct gen_param {
+	const char *what; /* names it in the error; NULL: no more are read */
+	uint32_t min, max, def;
+	char sep; /* 0: one number */
+};
+/* The first arguments of the kind as these say, as many as there are. */
+int gen_read(struct gen *g, const struct gen_param *params, struct fm_error *err);
+/* A part of an argument as a number in min..max. */
 int gen_value(const struct gen *g, const char *text, const char *what, uint32_t min, uint32_t max,
     uint32_t *value, struct fm_error *err);
-/* Argument i as numbers separated by sep ("8x8x4"); at most GEN_MAX_DIMS. */
-int gen_list(const struct gen *g, int i, const char *what, char sep, uint32_t min, uint32_t max,
-    uint32_t *values, uint32_t *n, struct fm_error *err);
 /* Refuse what has too many ports or nodes before anything is built. */
 int gen_fits(const struct gen *g, uint64_t ports_per_switch, uint64_t n_switches, uint64_t n_hosts,
     struct fm_error *err);

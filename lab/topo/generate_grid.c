@@ -106,50 +106,38 @@ build_torus(struct gen *g, struct grid *d, struct fm_error *err)
 	return rc;
 }
 
-static int
-read_torus(struct gen *g, struct grid *d, struct fm_error *err)
+/* "8x8x4 HOSTS [PARALLEL]" */
+static struct grid
+read_grid(const struct gen *g)
 {
-	int rc =
-	    gen_list(g, 1, "the list of dimensions", 'x', 1, GEN_MAX_NODES, d->size, &d->n, err);
+	struct grid d = { .n = g->n_list[0], .hosts = g->v[1], .parallel = g->v[2] };
 
-	if (rc == 0)
-		rc = gen_number(
-		    g, 2, "the number of hosts a switch", 0, GEN_MAX_PORTS, &d->hosts, err);
-	d->parallel = 1;
-	if (rc == 0 && g->argc > 3)
-		rc = gen_number(g, 3, "the number of parallel cables", 1, 127, &d->parallel, err);
-	return rc;
+	memcpy(d.size, g->list[0], sizeof(d.size));
+	return d;
 }
 
 int
 gen_torus(struct gen *g, struct fm_error *err)
 {
-	struct grid d = { .wraps = true };
-	int rc = read_torus(g, &d, err);
+	struct grid d = read_grid(g);
 
-	return rc != 0 ? rc : build_torus(g, &d, err);
+	d.wraps = true;
+	return build_torus(g, &d, err);
 }
 
 int
 gen_mesh(struct gen *g, struct fm_error *err)
 {
-	struct grid d = { .wraps = false };
-	int rc = read_torus(g, &d, err);
+	struct grid d = read_grid(g);
 
-	return rc != 0 ? rc : build_torus(g, &d, err);
+	return build_torus(g, &d, err);
 }
 
 int
 gen_hypercube(struct gen *g, struct fm_error *err)
 {
-	struct grid d = { .parallel = 1 };
-	int rc = gen_number(g, 1, "the number of dimensions", 1, GEN_MAX_DIMS, &d.n, err);
+	struct grid d = { .n = g->v[0], .hosts = g->v[1], .parallel = 1 };
 
-	if (rc == 0)
-		rc = gen_number(
-		    g, 2, "the number of hosts a switch", 0, GEN_MAX_PORTS, &d.hosts, err);
-	if (rc != 0)
-		return rc;
 	for (uint32_t i = 0; i < d.n; i++)
 		d.size[i] = 2;
 	return build_torus(g, &d, err);
@@ -171,13 +159,11 @@ cable_row(struct gen *g, const struct grid *d, uint32_t dim, uint32_t first_port
 int
 gen_hyperx(struct gen *g, struct fm_error *err)
 {
-	struct grid d = { 0 };
+	struct grid d = read_grid(g);
 	uint64_t n_ports;
 	uint32_t port;
-	int rc = read_torus(g, &d, err);
+	int rc = size_grid(&d, err);
 
-	if (rc == 0)
-		rc = size_grid(&d, err);
 	if (rc != 0)
 		return rc;
 	n_ports = d.hosts;

@@ -43,15 +43,11 @@ struct dragonfly {
 static int
 read_dragonfly(struct gen *g, struct dragonfly *d, struct fm_error *err)
 {
-	int rc = gen_number(g, 1, "A, the switches of a group,", 1, 250, &d->a, err);
+	int rc = 0;
 
-	if (rc == 0)
-		rc = gen_number(g, 2, "P, the hosts of a switch,", 0, 250, &d->p, err);
-	if (rc == 0)
-		rc = gen_number(g, 3, "H, the global cables of a switch,", 0, 250, &d->h, err);
-	d->g = d->a * d->h + 1;
-	if (rc == 0 && g->argc > 4)
-		rc = gen_number(g, 4, "G, the number of groups,", 1, d->a * d->h + 1, &d->g, err);
+	*d = (struct dragonfly){ g->v[0], g->v[1], g->v[2], g->v[0] * g->v[2] + 1 };
+	if (g->argc > 4)
+		rc = gen_value(g, g->argv[4], "G, the number of groups,", 1, d->g, &d->g, err);
 	return rc != 0 ? rc
 		       : gen_fits(g, d->p + d->a - 1 + d->h, (uint64_t)d->g * d->a,
 			     (uint64_t)d->g * d->a * d->p, err);
@@ -162,12 +158,10 @@ generator_sets(uint32_t q, bool in_x[], bool in_x2[])
 		in_x2[1] = true;
 }
 
-#define SLIMFLY_MAX_Q 113u
-
 static void
 cable_slimfly(struct gen *g, uint32_t q, uint32_t from)
 {
-	bool in_x[SLIMFLY_MAX_Q] = { false }, in_x2[SLIMFLY_MAX_Q] = { false };
+	bool in_x[GEN_MAX_SLIMFLY] = { false }, in_x2[GEN_MAX_SLIMFLY] = { false };
 
 	generator_sets(q, in_x, in_x2);
 	for (uint32_t x = 0; x < q; x++)
@@ -187,18 +181,14 @@ cable_slimfly(struct gen *g, uint32_t q, uint32_t from)
 int
 gen_slimfly(struct gen *g, struct fm_error *err)
 {
-	uint32_t q = 0, hosts = 0, degree;
-	int rc = gen_number(g, 1, "Q", 3, SLIMFLY_MAX_Q, &q, err);
+	uint32_t q = g->v[0], hosts = g->v[1];
+	uint32_t degree = q % 4 == 1 ? (3 * q - 1) / 2 : (3 * q + 1) / 2;
+	int rc;
 
-	if (rc == 0)
-		rc =
-		    gen_number(g, 2, "the number of hosts a switch", 0, GEN_MAX_PORTS, &hosts, err);
-	if (rc == 0 && !is_prime(q))
-		rc = fm_fail(err, FM_E_CONFIG,
+	if (!is_prime(q))
+		return fm_fail(err, FM_E_CONFIG,
 		    "slimfly: Q is %u, an odd prime is needed (3, 5, 7, 11, 13, ...)", q);
-	degree = q % 4 == 1 ? (3 * q - 1) / 2 : (3 * q + 1) / 2;
-	if (rc == 0)
-		rc = gen_fits(g, hosts + degree, 2ull * q * q, 2ull * q * q * hosts, err);
+	rc = gen_fits(g, hosts + degree, 2ull * q * q, 2ull * q * q * hosts, err);
 	if (rc != 0)
 		return rc;
 	add_groups(g, 2 * q, q, hosts, hosts + degree);
@@ -243,18 +233,8 @@ static int
 read_kautz(struct gen *g, struct kautz *z, struct fm_error *err)
 {
 	uint64_t n;
-	int rc = gen_number(g, 1, "D", 1, 100, &z->d, err);
 
-	if (rc == 0)
-		rc = gen_number(g, 2, "K", 1, GEN_MAX_DIMS, &z->k, err);
-	if (rc == 0)
-		rc = gen_number(
-		    g, 3, "the number of hosts a switch", 0, GEN_MAX_PORTS, &z->hosts, err);
-	z->parallel = 1;
-	if (rc == 0 && g->argc > 4)
-		rc = gen_number(g, 4, "the number of parallel cables", 1, 127, &z->parallel, err);
-	if (rc != 0)
-		return rc;
+	*z = (struct kautz){ g->v[0], g->v[1], g->v[2], g->v[3], 0 };
 	n = z->d + 1;
 	for (uint32_t l = 1; l < z->k && n <= GEN_MAX_NODES; l++)
 		n *= z->d;

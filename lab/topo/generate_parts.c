@@ -12,61 +12,67 @@
 /* ------------------------------------------------------------- arguments */
 
 static int
-number_at(const struct gen *g, const char *text, const char *what, uint32_t min, uint32_t max,
-    uint32_t *value, const char **rest, struct fm_error *err)
+refuse(const struct gen *g, const struct gen_param *p, const char *text, struct fm_error *err)
 {
-	char *end;
-	unsigned long v;
+	return fm_fail(err, FM_E_CONFIG, "%s: %s is \"%.40s\", not a number in %u..%u", g->argv[0],
+	    p->what, text, p->min, p->max);
+}
 
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	if (end == text || *text < '0' || *text > '9' || errno != 0 || v < min || v > max)
-		return fm_fail(err, FM_E_CONFIG, "%s: %s is \"%.40s\", not a number in %u..%u",
-		    g->argv[0], what, text, min, max);
-	*value = (uint32_t)v;
-	*rest = end;
-	return 0;
+/* Numbers as p says, at most GEN_MAX_DIMS. */
+static int
+read_list(const struct gen *g, const struct gen_param *p, const char *text, uint32_t *values,
+    uint32_t *n, struct fm_error *err)
+{
+	const char *at = text;
+
+	for (*n = 0; *n < GEN_MAX_DIMS; at++) {
+		unsigned long v;
+		char *end;
+
+		errno = 0;
+		v = strtoul(at, &end, 10);
+		if (*at < '0' || *at > '9' || errno != 0 || v < p->min || v > p->max)
+			return refuse(g, p, at, err);
+		values[(*n)++] = (uint32_t)v;
+		at = end;
+		if (*at == '\0')
+			return 0;
+		if (p->sep == '\0')
+			return refuse(g, p, text, err);
+		if (*at != p->sep)
+			break;
+	}
+	return fm_fail(err, FM_E_CONFIG,
+	    "%s: %s is \"%.40s\", not 1 to %u numbers separated by \"%c\"", g->argv[0], p->what,
+	    text, GEN_MAX_DIMS, p->sep);
 }
 
 int
 gen_value(const struct gen *g, const char *text, const char *what, uint32_t min, uint32_t max,
     uint32_t *value, struct fm_error *err)
 {
-	const char *rest;
-	int rc = number_at(g, text, what, min, max, value, &rest, err);
+	const struct gen_param p = { what, min, max };
+	uint32_t values[GEN_MAX_DIMS], n;
+	int rc = read_list(g, &p, text, values, &n, err);
 
-	if (rc == 0 && *rest != '\0')
-		return fm_fail(err, FM_E_CONFIG, "%s: %s is \"%.40s\", not a number in %u..%u",
-		    g->argv[0], what, text, min, max);
+	if (rc == 0)
+		*value = values[0];
 	return rc;
 }
 
 int
-gen_number(const struct gen *g, int i, const char *what, uint32_t min, uint32_t max,
-    uint32_t *value, struct fm_error *err)
+gen_read(struct gen *g, const struct gen_param *params, struct fm_error *err)
 {
-	return gen_value(g, g->argv[i], what, min, max, value, err);
-}
+	int rc = 0;
 
-int
-gen_list(const struct gen *g, int i, const char *what, char sep, uint32_t min, uint32_t max,
-    uint32_t *values, uint32_t *n, struct fm_error *err)
-{
-	const char *at = g->argv[i];
-	int rc;
-
-	for (*n = 0; *n < GEN_MAX_DIMS;) {
-		rc = number_at(g, at, what, min, max, &values[(*n)++], &at, err);
-		if (rc != 0)
-			return rc;
-		if (*at == '\0')
-			return 0;
-		if (*at++ != sep)
-			break;
+	for (int i = 0; i < GEN_MAX_ARGS && params[i].what != NULL && rc == 0; i++) {
+		g->list[i][0] = params[i].def;
+		if (i + 1 < g->argc)
+			rc = read_list(
+			    g, &params[i], g->argv[i + 1], g->list[i], &g->n_list[i], err);
+		g->v[i] = g->list[i][0];
 	}
-	return fm_fail(err, FM_E_CONFIG,
-	    "%s: %s is \"%.40s\", not 1 to %u numbers separated by \"%c\"", g->argv[0], what,
-	    g->argv[i], GEN_MAX_DIMS, sep);
+	return rc;
 }
 
 int

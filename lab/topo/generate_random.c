@@ -150,44 +150,30 @@ add_graph(struct gen *g, struct graph *r)
 }
 
 static int
-read_random(struct gen *g, struct graph *r, uint64_t *seed, struct fm_error *err)
+read_random(const struct gen *g, struct graph *r, struct fm_error *err)
 {
-	uint32_t number = 0;
-	int rc = gen_number(g, 1, "the number of switches", 1, GEN_MAX_NODES, &r->n, err);
-
-	if (rc == 0)
-		rc = gen_number(g, 2, "the degree", 0, GEN_MAX_PORTS, &r->degree, err);
-	if (rc == 0)
-		rc = gen_number(
-		    g, 3, "the number of hosts a switch", 0, GEN_MAX_PORTS, &r->hosts, err);
-	if (rc == 0)
-		rc = gen_number(g, 4, "the seed", 0, UINT32_MAX, &number, err);
-	if (rc == 0 &&
-	    (r->degree >= r->n || (r->n > 2 && r->degree < 2) || (r->n == 2 && r->degree < 1)))
-		rc = fm_fail(err, FM_E_CONFIG,
+	*r = (struct graph){ .n = g->v[0], .degree = g->v[1], .hosts = g->v[2] };
+	fm_rng_seed(&r->rng, g->v[3]);
+	if (r->degree >= r->n || (r->n > 2 && r->degree < 2) || (r->n == 2 && r->degree < 1))
+		return fm_fail(err, FM_E_CONFIG,
 		    "random: %u switches of degree %u cannot be joined without double cables: the "
 		    "degree is %u..%u",
 		    r->n, r->degree, r->n > 2 ? 2 : r->n - 1, r->n - 1);
-	*seed = number;
-	return rc != 0
-	    ? rc
-	    : gen_fits(g, (uint64_t)r->hosts + r->degree, r->n, (uint64_t)r->n * r->hosts, err);
+	return gen_fits(g, (uint64_t)r->hosts + r->degree, r->n, (uint64_t)r->n * r->hosts, err);
 }
 
 int
 gen_random(struct gen *g, struct fm_error *err)
 {
-	struct graph r = { 0 };
+	struct graph r;
 	FM_VEC(uint32_t) ring = { 0 };
-	uint64_t seed;
-	int rc = read_random(g, &r, &seed, err);
+	int rc = read_random(g, &r, err);
 
 	if (rc != 0)
 		return rc;
 	if (!fm_vec_reserve(&ring, r.n))
 		return fm_fail(err, FM_E_RESOURCE, "no memory for a random graph");
 	r.ring = ring.item;
-	fm_rng_seed(&r.rng, seed);
 	rc = make_graph(&r, err);
 	if (rc == 0)
 		add_graph(g, &r);

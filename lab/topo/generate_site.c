@@ -26,10 +26,7 @@
 #define AGGREGATION_NODE "Mellanox Technologies Aggregation Node"
 
 enum feature { STORAGE, MISSING, SLOW, RAILS, AGGREGATION, SEED, N_FEATURES };
-static const struct {
-	const char *name;
-	uint32_t min, max, def;
-} features[N_FEATURES] = {
+static const struct gen_param features[N_FEATURES] = {
 	[STORAGE] = { "storage", 0, 1000, 0 },
 	[MISSING] = { "missing", 0, 1000, 0 },
 	[SLOW] = { "slow", 0, 1000, 0 },
@@ -84,17 +81,6 @@ add_cable(struct site *s, uint32_t a, uint32_t b)
 }
 
 static int
-read_numbers(struct site *s, const char *const *what, uint32_t n, uint32_t *values, uint32_t min,
-    struct fm_error *err)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; i < n && rc == 0; i++)
-		rc = gen_number(s->g, (int)i + 1, what[i], min, GEN_MAX_PORTS, &values[i], err);
-	return rc;
-}
-
-static int
 refuse_feature(const struct site *s, const char *word, struct fm_error *err)
 {
 	char known[120] = "";
@@ -102,29 +88,29 @@ refuse_feature(const struct site *s, const char *word, struct fm_error *err)
 
 	for (int f = 0; f < N_FEATURES; f++)
 		n += (size_t)snprintf(
-		    known + n, sizeof(known) - n, "%s%s=N", f > 0 ? ", " : "", features[f].name);
+		    known + n, sizeof(known) - n, "%s%s=N", f > 0 ? ", " : "", features[f].what);
 	return fm_fail(err, FM_E_CONFIG, "%s: \"%.40s\" is no feature of a site: write one of %s",
 	    s->g->argv[0], word, known);
 }
 
 static int
-read_features(struct site *s, int first, struct fm_error *err)
+read_features(struct site *s, struct fm_error *err)
 {
 	int rc = 0;
 
 	for (int f = 0; f < N_FEATURES; f++)
 		s->feature[f] = features[f].def;
-	for (int i = first; i < s->g->argc && rc == 0; i++) {
+	for (int i = 1 + GEN_MAX_ARGS; i < s->g->argc && rc == 0; i++) {
 		char *word = s->g->argv[i];
 		size_t len = strcspn(word, "=");
 		int f = 0;
 
 		while (f < N_FEATURES &&
-		    (strlen(features[f].name) != len || strncmp(features[f].name, word, len) != 0))
+		    (strlen(features[f].what) != len || strncmp(features[f].what, word, len) != 0))
 			f++;
 		if (f == N_FEATURES || word[len] == '\0')
 			return refuse_feature(s, word, err);
-		rc = gen_value(s->g, word + len + 1, features[f].name, features[f].min,
+		rc = gen_value(s->g, word + len + 1, features[f].what, features[f].min,
 		    features[f].max, &s->feature[f], err);
 	}
 	fm_rng_seed(&s->rng, s->feature[SEED]);
@@ -172,7 +158,7 @@ draw(struct site *s, enum feature f, uint32_t from_tier, uint32_t to_tier, struc
 	if (s->feature[f] == 0 || s->feature[f] < n)
 		return 0;
 	return fm_fail(err, FM_E_CONFIG, "%s: %s is %u, but only %u switches can be chosen from",
-	    s->g->argv[0], features[f].name, s->feature[f], n);
+	    s->g->argv[0], features[f].what, s->feature[f], n);
 }
 
 static int
@@ -338,10 +324,11 @@ finish(struct site *s, int rc, struct fm_error *err)
 
 /* ---------------------------------------------------------------------- kinds */
 
+/* v: boards, spines, leaves, cables a leaf, wide leaves, hosts a leaf. */
 static void
-list_director(struct site *s, uint32_t boards, uint32_t spines, uint32_t leaves, uint32_t fanout,
-    uint32_t wide, uint32_t hosts)
+list_director(struct site *s, const uint32_t v[6])
 {
+	uint32_t boards = v[0], spines = v[1], leaves = v[2], fanout = v[3], hosts = v[5];
 	uint32_t first_board = spines, at;
 
 	for (uint32_t t = 0; t < spines; t++)
@@ -356,7 +343,7 @@ list_director(struct site *s, uint32_t boards, uint32_t spines, uint32_t leaves,
 		for (uint32_t k = 0; k < fanout; k++)
 			add_cable(s, at, first_board + (i * fanout + k) % boards);
 	}
-	for (uint32_t i = 0; i < wide; i++) {
+	for (uint32_t i = 0; i < v[4]; i++) {
 		at = add_place(s, 0, (hosts + 1) / 2, "wide", i, NETLIST_NONE);
 		for (uint32_t k = 0; k < fanout; k++)
 			add_cable(s, at, first_board + (i + k * (boards / fanout)) % boards);
@@ -366,23 +353,14 @@ list_director(struct site *s, uint32_t boards, uint32_t spines, uint32_t leaves,
 int
 gen_director(struct gen *g, struct fm_error *err)
 {
-	static const char *const what[] = { "the number of boards", "the number of spines",
-		"the number of leaves", "the number of cables a leaf" };
 	struct site s = { .g = g };
-	uint32_t v[4], wide = 0, hosts = 0;
-	int rc = read_numbers(&s, what, 4, v, 1, err);
+	int rc = read_features(&s, err);
 
-	if (rc == 0 && v[3] > v[0])
+	if (rc == 0 && g->v[3] > g->v[0])
 		rc = fm_fail(err, FM_E_CONFIG, "director: %u cables a leaf are more than %u boards",
-		    v[3], v[0]);
+		    g->v[3], g->v[0]);
 	if (rc == 0)
-		rc = gen_number(g, 5, "the number of wide leaves", 0, GEN_MAX_PORTS, &wide, err);
-	if (rc == 0)
-		rc = gen_number(g, 6, "the number of hosts a leaf", 1, GEN_MAX_PORTS, &hosts, err);
-	if (rc == 0)
-		rc = read_features(&s, 7, err);
-	if (rc == 0)
-		list_director(&s, v[0], v[1], v[2], v[3], wide, hosts);
+		list_director(&s, g->v);
 	return finish(&s, rc, err);
 }
 
@@ -414,30 +392,21 @@ list_pod(struct site *s, uint32_t p, uint32_t width, const uint32_t *boards, uin
 		}
 }
 
+/* The numbers: pods, leaves a pod, A, B, spines a director, hosts a leaf. */
 int
 gen_pods(struct gen *g, struct fm_error *err)
 {
-	static const char *const some[] = { "the number of pods", "the number of leaves a pod" };
 	struct site s = { .g = g };
-	uint32_t v[2], boards[2] = { 0 }, spines = 0, hosts = 0;
-	int rc = read_numbers(&s, some, 2, v, 1, err);
+	uint32_t boards[2] = { g->v[2] }, spines = g->v[4];
+	int rc = gen_value(g, g->argv[4], "B", boards[0] == 0, GEN_MAX_PORTS, &boards[1], err);
 
 	if (rc == 0)
-		rc = gen_number(g, 3, "A", 0, GEN_MAX_PORTS, &boards[0], err);
-	if (rc == 0)
-		rc = gen_number(g, 4, "B", boards[0] == 0, GEN_MAX_PORTS, &boards[1], err);
-	if (rc == 0)
-		rc = gen_number(
-		    g, 5, "the number of spines a director", 1, GEN_MAX_PORTS, &spines, err);
-	if (rc == 0)
-		rc = gen_number(g, 6, "the number of hosts a leaf", 1, GEN_MAX_PORTS, &hosts, err);
-	if (rc == 0)
-		rc = read_features(&s, 7, err);
+		rc = read_features(&s, err);
 	for (uint32_t d = 0; d < 2 && rc == 0; d++)
 		for (uint32_t t = 0; t < spines && boards[d] > 0; t++)
 			add_place(&s, 2, 0, "spine", d, t);
-	for (uint32_t p = 0; p < v[0] && rc == 0; p++)
-		list_pod(&s, p, pod_width(p, v[0], v[1]), boards, spines, hosts);
+	for (uint32_t p = 0; p < g->v[0] && rc == 0; p++)
+		list_pod(&s, p, pod_width(p, g->v[0], g->v[1]), boards, spines, g->v[5]);
 	return finish(&s, rc, err);
 }
 
@@ -469,19 +438,13 @@ list_tree3(struct site *s, const uint32_t v[6])
 int
 gen_tree3(struct gen *g, struct fm_error *err)
 {
-	static const char *const what[] = { "the number of pods", "the number of leaves a pod",
-		"the number of aggs a pod", "the number of planes", "the number of spines a plane",
-		"the number of hosts a leaf" };
 	struct site s = { .g = g };
-	uint32_t v[6];
-	int rc = read_numbers(&s, what, 6, v, 1, err);
+	int rc = read_features(&s, err);
 
-	if (rc == 0 && v[2] % v[3] != 0)
+	if (rc == 0 && g->v[2] % g->v[3] != 0)
 		rc = fm_fail(err, FM_E_CONFIG,
-		    "tree3: %u aggs a pod cannot be dealt to %u planes alike", v[2], v[3]);
+		    "tree3: %u aggs a pod cannot be dealt to %u planes alike", g->v[2], g->v[3]);
 	if (rc == 0)
-		rc = read_features(&s, 7, err);
-	if (rc == 0)
-		list_tree3(&s, v);
+		list_tree3(&s, g->v);
 	return finish(&s, rc, err);
 }

@@ -42,20 +42,19 @@ n_ports(const struct tree *t, uint32_t level)
 }
 
 static int
-read_tree(struct gen *g, struct tree *t, struct fm_error *err)
+read_tree(const struct gen *g, struct tree *t, struct fm_error *err)
 {
-	static const char *const what[] = { "M", "W", "P" };
-	uint32_t *lists[] = { t->m, t->w, t->p }, n;
-	int rc = gen_number(g, 1, "the number of levels", 1, GEN_MAX_DIMS, &t->h, err);
+	uint32_t *lists[] = { t->m, t->w, t->p };
 
-	for (int i = 0; i < 3 && rc == 0; i++) {
-		rc = gen_list(g, i + 2, what[i], ',', 1, GEN_MAX_PORTS, lists[i] + 1, &n, err);
-		if (rc == 0 && n != t->h)
+	t->h = g->v[0];
+	for (int i = 0; i < 3; i++) {
+		if (g->n_list[i + 1] != t->h)
 			return fm_fail(err, FM_E_CONFIG,
-			    "pgft: %s has %u numbers, one for each of the %u levels is right",
-			    what[i], n, t->h);
+			    "pgft: %c has %u numbers, one for each of the %u levels is right",
+			    "MWP"[i], g -> n_list[i + 1], t -> h);
+		memcpy(lists[i] + 1, g->list[i + 1], sizeof(g->list[i + 1]));
 	}
-	return rc;
+	return 0;
 }
 
 static int
