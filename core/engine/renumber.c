@@ -22,35 +22,43 @@ no_memory(struct fm_error *err)
 	return fm_fail(err, FM_E_RESOURCE, "out of memory for another order of the switches");
 }
 
-/* to[i] = from[old[i]]; NULL: no memory, or from is NULL, which the caller knows. */
+/* n + 1 of these, zeroed; NULL: no memory, as r knows then. */
 static void *
-pick(struct fm_arena *mem, const void *from, size_t size, const uint32_t *old, uint32_t n)
+room(struct renumbered *r, uint32_t n, size_t size)
 {
-	unsigned char *to = from != NULL ? fm_arena_alloc_array(mem, (size_t)n + 1, size) : NULL;
+	void *to = fm_arena_alloc_array(&r->mem, (size_t)n + 1, size);
+
+	r->no_memory |= to == NULL;
+	return to;
+}
+#define ROOM(r, n, type) ((type *)room((r), (n), sizeof(type)))
+
+/* to[i] = from[old[i]]; NULL where from is, or no memory. */
+static void *
+pick(struct renumbered *r, const void *from, size_t size, const uint32_t *old, uint32_t n)
+{
+	unsigned char *to = from != NULL ? room(r, n, size) : NULL;
 
 	for (uint32_t i = 0; to != NULL && i < n; i++)
 		memcpy(to + i * size, (const unsigned char *)from + old[i] * size, size);
 	return to;
 }
-#define PICK(mem, from, old, n) pick((mem), (from), sizeof(*(from)), (old), (n))
+#define PICK(r, from, old, n) pick((r), (from), sizeof(*(from)), (old), (n))
 
-static bool
+static void
 pick_switches(struct renumbered *r, const struct fm_fabric *was)
 {
 	struct fm_fabric *fab = &r->fab;
 	uint32_t n = was->n_switches;
 
-	fab->sw_guid = PICK(&r->mem, was->sw_guid, r->sw, n);
-	fab->sw_system_guid = PICK(&r->mem, was->sw_system_guid, r->sw, n);
-	fab->sw_name = PICK(&r->mem, was->sw_name, r->sw, n);
-	fab->sw_n_ports = PICK(&r->mem, was->sw_n_ports, r->sw, n);
-	fab->sw_vendor_id = PICK(&r->mem, was->sw_vendor_id, r->sw, n);
-	fab->sw_device_id = PICK(&r->mem, was->sw_device_id, r->sw, n);
-	fab->sw_lft_entries = PICK(&r->mem, was->sw_lft_entries, r->sw, n);
-	fab->sw_ar_groups = PICK(&r->mem, was->sw_ar_groups, r->sw, n);
-	return fab->sw_guid != NULL && fab->sw_system_guid != NULL && fab->sw_name != NULL &&
-	    fab->sw_n_ports != NULL && fab->sw_vendor_id != NULL && fab->sw_device_id != NULL &&
-	    fab->sw_lft_entries != NULL && fab->sw_ar_groups != NULL;
+	fab->sw_guid = PICK(r, was->sw_guid, r->sw, n);
+	fab->sw_system_guid = PICK(r, was->sw_system_guid, r->sw, n);
+	fab->sw_name = PICK(r, was->sw_name, r->sw, n);
+	fab->sw_n_ports = PICK(r, was->sw_n_ports, r->sw, n);
+	fab->sw_vendor_id = PICK(r, was->sw_vendor_id, r->sw, n);
+	fab->sw_device_id = PICK(r, was->sw_device_id, r->sw, n);
+	fab->sw_lft_entries = PICK(r, was->sw_lft_entries, r->sw, n);
+	fab->sw_ar_groups = PICK(r, was->sw_ar_groups, r->sw, n);
 }
 
 /* -------------------------------------------------------------------- links */
@@ -87,38 +95,32 @@ sort_links(const struct renumbered *r, const struct fm_fabric *was, const fm_sw 
 		}
 }
 
-static bool
-pick_links(struct renumbered *r, const struct fm_fabric *was, const fm_sw *number)
+static void
+pick_links(struct renumbered *r, const struct fm_fabric *was)
 {
 	struct fm_fabric *fab = &r->fab;
 	uint32_t n = was->n_links, n_sw = was->n_switches;
-	fm_link *first = fm_arena_array(&r->mem, (size_t)n_sw + 1, fm_link);
-	fm_link *fill = fm_arena_array(&r->mem, (size_t)n_sw + 1, fm_link);
-	fm_link *old = fm_arena_array(&r->mem, (size_t)n + 1, fm_link);
-	fm_link *rev = fm_arena_array(&r->mem, (size_t)n + 1, fm_link);
-	fm_link *new = fm_arena_array(&r->mem, (size_t)n + 1, fm_link);
-	fm_sw *to = fm_arena_array(&r->mem, (size_t)n + 1, fm_sw);
+	fm_link *first = ROOM(r, n_sw, fm_link), *fill = ROOM(r, n_sw, fm_link);
+	fm_link *old = ROOM(r, n, fm_link), *new = ROOM(r, n, fm_link), *rev = ROOM(r, n, fm_link);
+	fm_sw *to = ROOM(r, n, fm_sw);
 
-	if (first == NULL || fill == NULL || old == NULL || rev == NULL || new == NULL ||
-	    to == NULL)
-		return false;
-	sort_links(r, was, number, first, fill, old);
+	if (r->no_memory)
+		return;
+	sort_links(r, was, r->new_sw, first, fill, old);
 	for (fm_link l = 0; l < n; l++)
 		new[old[l]] = l;
 	for (fm_link l = 0; l < n; l++) {
-		to[l] = number[was->link_to[old[l]]];
+		to[l] = r->new_sw[was->link_to[old[l]]];
 		rev[l] = new[was->link_rev[old[l]]];
 	}
 	r->link = old;
 	fab->sw_first_link = first;
 	fab->link_to = to;
 	fab->link_rev = rev;
-	fab->link_port = PICK(&r->mem, was->link_port, old, n);
-	fab->link_mbps = PICK(&r->mem, was->link_mbps, old, n);
-	fab->link_nominal_mbps = PICK(&r->mem, was->link_nominal_mbps, old, n);
-	fab->link_n_vls = PICK(&r->mem, was->link_n_vls, old, n);
-	return fab->link_port != NULL && fab->link_mbps != NULL && fab->link_nominal_mbps != NULL &&
-	    fab->link_n_vls != NULL;
+	fab->link_port = PICK(r, was->link_port, old, n);
+	fab->link_mbps = PICK(r, was->link_mbps, old, n);
+	fab->link_nominal_mbps = PICK(r, was->link_nominal_mbps, old, n);
+	fab->link_n_vls = PICK(r, was->link_n_vls, old, n);
 }
 
 /* --------------------------------------------------------------------- ends */
@@ -140,24 +142,21 @@ sort_ends(const struct renumbered *r, const struct fm_fabric *was, fm_end *first
 		old[n] = n;
 }
 
-static bool
-pick_ends(struct renumbered *r, const struct fm_fabric *was, const fm_sw *number)
+static void
+pick_ends(struct renumbered *r, const struct fm_fabric *was)
 {
 	struct fm_fabric *fab = &r->fab;
-	struct fm_arena *mem = &r->mem;
 	uint32_t n = was->n_ends;
-	fm_end *first = fm_arena_array(mem, (size_t)was->n_switches + 1, fm_end);
-	fm_end *old = fm_arena_array(mem, (size_t)n + 1, fm_end);
-	fm_end *new = fm_arena_array(mem, (size_t)n + 1, fm_end);
-	fm_end *owner = fm_arena_array(mem, (size_t)was->max_lid + 1, fm_end);
-	fm_sw *at = fm_arena_array(mem, (size_t)n + 1, fm_sw);
+	fm_end *first = ROOM(r, was->n_switches, fm_end), *owner = ROOM(r, was->max_lid, fm_end);
+	fm_end *old = ROOM(r, n, fm_end), *new = ROOM(r, n, fm_end);
+	fm_sw *at = ROOM(r, n, fm_sw);
 
-	if (first == NULL || old == NULL || new == NULL || owner == NULL || at == NULL)
-		return false;
+	if (r->no_memory)
+		return;
 	sort_ends(r, was, first, old);
 	for (fm_end e = 0; e < n; e++) {
 		new[old[e]] = e;
-		at[e] = was->end_sw[old[e]] != FM_NONE ? number[was->end_sw[old[e]]] : FM_NONE;
+		at[e] = was->end_sw[old[e]] != FM_NONE ? r->new_sw[was->end_sw[old[e]]] : FM_NONE;
 	}
 	for (uint32_t lid = 0; lid <= was->max_lid; lid++)
 		owner[lid] = was->lid_end[lid] != FM_NONE ? new[was->lid_end[lid]] : FM_NONE;
@@ -166,41 +165,39 @@ pick_ends(struct renumbered *r, const struct fm_fabric *was, const fm_sw *number
 	fab->sw_first_end = first;
 	fab->end_sw = at;
 	fab->lid_end = owner;
-	fab->end_guid = PICK(mem, was->end_guid, old, n);
-	fab->end_node_guid = PICK(mem, was->end_node_guid, old, n);
-	fab->end_system_guid = PICK(mem, was->end_system_guid, old, n);
-	fab->end_name = PICK(mem, was->end_name, old, n);
-	fab->end_port = PICK(mem, was->end_port, old, n);
-	fab->end_lid = PICK(mem, was->end_lid, old, n);
-	fab->end_lmc = PICK(mem, was->end_lmc, old, n);
-	fab->end_kind = PICK(mem, was->end_kind, old, n);
-	fab->end_n_vls = PICK(mem, was->end_n_vls, old, n);
-	return fab->end_guid != NULL && fab->end_node_guid != NULL &&
-	    fab->end_system_guid != NULL && fab->end_name != NULL && fab->end_port != NULL &&
-	    fab->end_lid != NULL && fab->end_lmc != NULL && fab->end_kind != NULL &&
-	    fab->end_n_vls != NULL;
+	fab->end_guid = PICK(r, was->end_guid, old, n);
+	fab->end_node_guid = PICK(r, was->end_node_guid, old, n);
+	fab->end_system_guid = PICK(r, was->end_system_guid, old, n);
+	fab->end_name = PICK(r, was->end_name, old, n);
+	fab->end_port = PICK(r, was->end_port, old, n);
+	fab->end_lid = PICK(r, was->end_lid, old, n);
+	fab->end_lmc = PICK(r, was->end_lmc, old, n);
+	fab->end_kind = PICK(r, was->end_kind, old, n);
+	fab->end_n_vls = PICK(r, was->end_n_vls, old, n);
 }
 
-static bool
+static void
 pick_fabric(struct renumbered *r, const struct fm_fabric *was)
 {
-	fm_sw *number = fm_arena_array(&r->mem, (size_t)was->n_switches + 1, fm_sw);
+	fm_sw *number = ROOM(r, was->n_switches, fm_sw);
 
-	if (number == NULL)
-		return false;
+	if (r->no_memory)
+		return;
 	for (uint32_t i = 0; i < was->n_switches; i++)
 		number[r->sw[i]] = i;
 	r->new_sw = number;
 	r->fab = *was;
-	return pick_switches(r, was) && pick_links(r, was, number) && pick_ends(r, was, number);
+	pick_switches(r, was);
+	pick_links(r, was);
+	pick_ends(r, was);
 }
 
 /* ------------------------------------------------------------------ options */
 
 static const uint64_t *
-pick_bits(struct fm_arena *mem, const uint64_t *from, const uint32_t *old, uint32_t n)
+pick_bits(struct renumbered *r, const uint64_t *from, const uint32_t *old, uint32_t n)
 {
-	uint64_t *to = fm_arena_array(mem, FM_BITSET_WORDS(n) + 1, uint64_t);
+	uint64_t *to = from != NULL ? ROOM(r, FM_BITSET_WORDS(n), uint64_t) : NULL;
 
 	for (uint32_t i = 0; to != NULL && i < n; i++)
 		if (fm_bit_test(from, old[i]))
@@ -208,38 +205,29 @@ pick_bits(struct fm_arena *mem, const uint64_t *from, const uint32_t *old, uint3
 	return to;
 }
 
-static bool
+static void
 pick_set(struct renumbered *r, struct fm_nodeset *set)
 {
-	const uint64_t *sw = set->sw, *end = set->end;
-
-	if (sw != NULL)
-		set->sw = pick_bits(&r->mem, sw, r->sw, r->fab.n_switches);
-	if (end != NULL)
-		set->end = pick_bits(&r->mem, end, r->end, r->fab.n_ends);
-	return (set->sw != NULL) == (sw != NULL) && (set->end != NULL) == (end != NULL);
+	set->sw = pick_bits(r, set->sw, r->sw, r->fab.n_switches);
+	set->end = pick_bits(r, set->end, r->end, r->fab.n_ends);
 }
 
-static bool
+static void
 pick_list(struct renumbered *r, struct fm_nodeset_list *list)
 {
-	struct fm_nodeset *sets =
-	    fm_arena_array(&r->mem, (size_t)list->n_sets + 1, struct fm_nodeset);
-	bool ok = sets != NULL;
+	struct fm_nodeset *sets = ROOM(r, list->n_sets, struct fm_nodeset);
 
-	for (uint32_t i = 0; ok && i < list->n_sets; i++) {
+	for (uint32_t i = 0; sets != NULL && i < list->n_sets; i++) {
 		sets[i] = list->set[i];
-		ok = pick_set(r, &sets[i]);
+		pick_set(r, &sets[i]);
 	}
 	list->set = sets;
-	return ok;
 }
 
-static bool
+static void
 pick_table(struct renumbered *r, struct fm_node_values *table)
 {
-	struct fm_node_value *rows =
-	    fm_arena_array(&r->mem, (size_t)table->n_rows + 1, struct fm_node_value);
+	struct fm_node_value *rows = ROOM(r, table->n_rows, struct fm_node_value);
 
 	for (uint32_t i = 0; rows != NULL && i < table->n_rows; i++) {
 		rows[i] = table->row[i];
@@ -249,69 +237,55 @@ pick_table(struct renumbered *r, struct fm_node_values *table)
 			rows[i].end = r->new_end[rows[i].end];
 	}
 	table->row = rows;
-	return rows != NULL;
 }
 
-static bool
-pick_option(struct renumbered *r, enum fm_opt_type type, void *value)
-{
-	switch (type) {
-	case FM_OPT_NODES:
-		return pick_set(r, value);
-	case FM_OPT_NODES_LIST:
-		return pick_list(r, value);
-	case FM_OPT_NODE_VALUES:
-		return pick_table(r, value);
-	default:
-		return true; /* knows no numbers */
-	}
-}
-
-static bool
+/* Those of other types know no numbers. */
+static void
 pick_options(struct renumbered *r, const struct fm_engine *engine, const void *opts)
 {
 	struct option_table table = option_table_of(engine);
 	const struct fm_option *row;
-	char *to;
-	bool ok = true;
+	char *to = NULL;
 
 	r->opts = opts;
-	if (opts == NULL || option_row(&table, 0) == NULL)
-		return true;
-	to = fm_arena_alloc(&r->mem, table.bytes);
+	if (opts != NULL && option_row(&table, 0) != NULL)
+		r->opts = to = room(r, 0, table.bytes);
 	if (to == NULL)
-		return false;
+		return;
 	memcpy(to, opts, table.bytes);
-	for (size_t i = 0; ok && (row = option_row(&table, i)) != NULL; i++)
-		ok = pick_option(r, row->type, to + row->offset);
-	r->opts = to;
-	return ok;
+	for (size_t i = 0; (row = option_row(&table, i)) != NULL; i++) {
+		void *value = to + row->offset;
+
+		if (row->type == FM_OPT_NODES)
+			pick_set(r, value);
+		else if (row->type == FM_OPT_NODES_LIST)
+			pick_list(r, value);
+		else if (row->type == FM_OPT_NODE_VALUES)
+			pick_table(r, value);
+	}
 }
 
 /* ------------------------------------------------------------------- tables */
 
 /* Rows are pointed at.  The (in, out) pairs of a switch stay where they are, too. */
-static bool
+static void
 pick_rows(struct renumbered *r, const struct fm_tables *t)
 {
-	uint32_t n = r->fab.n_switches, *first = NULL;
+	uint32_t n = r->fab.n_switches, *first;
 
 	r->t = *t;
-	r->t.lft = PICK(&r->mem, t->lft, r->sw, n);
+	r->t.lft = PICK(r, t->lft, r->sw, n);
 	if (t->sl != NULL) {
-		r->t.sl = PICK(&r->mem, t->sl, r->sw, n);
-		r->t.sl2vl_first = first = PICK(&r->mem, t->sl2vl_first, r->sw, n);
+		r->t.sl = PICK(r, t->sl, r->sw, n);
+		r->t.sl2vl_first = first = PICK(r, t->sl2vl_first, r->sw, n);
 		if (first != NULL)
 			first[n] = t->sl2vl_first[n];
 	}
 	if (t->ar_group != NULL) {
-		r->t.ar_n_groups = PICK(&r->mem, t->ar_n_groups, r->sw, n);
-		r->t.ar_group = PICK(&r->mem, t->ar_group, r->sw, n);
-		r->t.ar_ports = PICK(&r->mem, t->ar_ports, r->sw, n);
+		r->t.ar_n_groups = PICK(r, t->ar_n_groups, r->sw, n);
+		r->t.ar_group = PICK(r, t->ar_group, r->sw, n);
+		r->t.ar_ports = PICK(r, t->ar_ports, r->sw, n);
 	}
-	return r->t.lft != NULL && (t->sl == NULL || (r->t.sl != NULL && first != NULL)) &&
-	    (t->ar_group == NULL ||
-		(r->t.ar_n_groups != NULL && r->t.ar_group != NULL && r->t.ar_ports != NULL));
 }
 
 /* at[old[i]] = what is in at[i], blocks of so many bytes. */
@@ -358,13 +332,20 @@ renumber_begin(struct renumbered *r, const struct fm_engine *engine, const void 
     const struct fm_fabric *fab, const struct fm_tables *t, struct fm_error *err)
 {
 	fm_sw *order;
-	int rc;
+	int rc = 0;
 
 	memset(r, 0, sizeof(*r));
 	fm_arena_init(&r->mem, SIZE_MAX);
-	r->sw = order = fm_arena_array(&r->mem, (size_t)fab->n_switches + 1, fm_sw);
-	rc = order != NULL ? cable_order_find(fab, order, err) : no_memory(err);
-	if (rc == 0 && (!pick_fabric(r, fab) || !pick_options(r, engine, opts) || !pick_rows(r, t)))
+	r->sw = order = ROOM(r, fab->n_switches, fm_sw);
+	if (order != NULL)
+		rc = cable_order_find(fab, order, err);
+	if (rc == 0)
+		pick_fabric(r, fab);
+	if (rc == 0 && !r->no_memory) {
+		pick_options(r, engine, opts);
+		pick_rows(r, t);
+	}
+	if (rc == 0 && r->no_memory)
 		rc = no_memory(err);
 	if (rc != 0)
 		renumber_end(r);

@@ -16,6 +16,7 @@
 
 struct renumbered {
 	struct fm_arena mem;
+	bool no_memory; /* while it begins */
 	struct fm_fabric fab;
 	struct fm_tables t; /* by its numbers, over the caller's rows */
 	const void *opts;

@@ -175,32 +175,6 @@ paint(struct painter *p)
 
 /* ------------------------------------------------------------------ the walk */
 
-/* A number for each component, by the switches' order; a switch alone is one. */
-static uint32_t
-number_components(const struct fm_fabric *fab, uint32_t *component, fm_sw *stack)
-{
-	uint32_t n_found = 0, n_stack;
-
-	memset(component, 0xff, fab->n_switches * sizeof(*component));
-	for (fm_sw root = 0; root < fab->n_switches; root++) {
-		if (component[root] != FM_NONE)
-			continue;
-		component[root] = n_found;
-		stack[0] = root;
-		for (n_stack = 1; n_stack > 0;) {
-			fm_sw s = stack[--n_stack];
-
-			for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
-				if (component[fab->link_to[l]] == FM_NONE) {
-					component[fab->link_to[l]] = n_found;
-					stack[n_stack++] = fab->link_to[l];
-				}
-		}
-		n_found++;
-	}
-	return n_found;
-}
-
 static int
 by_mark(const void *a, const void *b)
 {
@@ -313,7 +287,10 @@ cable_order_find(const struct fm_fabric *fab, fm_sw *order, struct fm_error *err
 		fm_arena_fini(&mem);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of the switches");
 	}
-	p.n_components = number_components(fab, component, stack);
+	memset(component, 0xff, n * sizeof(*component));
+	for (fm_sw root = 0; root < n; root++) /* a switch alone is a component */
+		if (component[root] == FM_NONE)
+			snapshot_number_joined(fab, root, p.n_components++, component, stack);
 	paint(&p);
 	choose_starts(&p);
 	list_ports(&w);

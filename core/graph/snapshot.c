@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/graph/graph_diff.h"
 #include "lib/algo/search.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
@@ -524,41 +525,44 @@ place_switches(struct build *b)
 	return 0;
 }
 
+void
+snapshot_number_joined(
+    const struct fm_fabric *fab, fm_sw root, uint32_t number, uint32_t *component, fm_sw *stack)
+{
+	uint32_t n = 1;
+
+	component[root] = number;
+	stack[0] = root;
+	while (n > 0) {
+		fm_sw sw = stack[--n];
+
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+			if (component[fab->link_to[l]] == FM_NONE) {
+				component[fab->link_to[l]] = number;
+				stack[n++] = fab->link_to[l];
+			}
+	}
+}
+
 bool
 snapshot_find_components(struct snapshot *snap)
 {
 	const struct fm_fabric *fab = &snap->fab;
-	uint32_t n = fab->n_switches, n_found = 0, n_stack;
+	uint32_t n = fab->n_switches;
 	uint32_t *component = fm_arena_array(&snap->mem, n, uint32_t);
-	uint32_t *stack = malloc((n + 1) * sizeof(*stack));
+	fm_sw *stack = malloc((n + 1) * sizeof(*stack));
 
 	if (component == NULL || stack == NULL) {
 		free(stack);
 		return false;
 	}
 	memset(component, 0xff, n * sizeof(*component));
-	for (fm_sw root = 0; root < n; root++) {
-		if (component[root] != FM_NONE ||
-		    (fab->sw_first_link[root] == fab->sw_first_link[root + 1] &&
-			fab->sw_first_end[root] == fab->sw_first_end[root + 1]))
-			continue;
-		component[root] = n_found;
-		stack[0] = root;
-		for (n_stack = 1; n_stack > 0;) {
-			fm_sw sw = stack[--n_stack];
-
-			for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1];
-			     l++)
-				if (component[fab->link_to[l]] == FM_NONE) {
-					component[fab->link_to[l]] = n_found;
-					stack[n_stack++] = fab->link_to[l];
-				}
-		}
-		n_found++;
-	}
+	snap->n_components = 0;
+	for (fm_sw root = 0; root < n; root++)
+		if (component[root] == FM_NONE && !graph_is_gone(fab, root))
+			snapshot_number_joined(fab, root, snap->n_components++, component, stack);
 	free(stack);
 	snap->sw_component = component;
-	snap->n_components = n_found;
 	return true;
 }
 

@@ -156,6 +156,10 @@ void snapshot_index_switch(const struct snapshot *snap, fm_sw sw, uint8_t *slot)
 /* Number the connected components; a switch that is gone (no links, no ends) is in
  * none.  False: out of memory.  For who builds a snapshot. */
 bool snapshot_find_components(struct snapshot *snap);
+/* Of root and all switches that it is joined to, which have FM_NONE before; stack[n_switches] is
+ * scratch. */
+void snapshot_number_joined(
+    const struct fm_fabric *fab, fm_sw root, uint32_t number, uint32_t *component, fm_sw *stack);
 
 /* level[n_switches]: hops to the nearest switch with a CA or router, UINT32_MAX without
  * a way to one; queue[n_switches] is scratch.  Breadth first, O(links). */
