@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/adaptive/adaptive.h"
 #include "lib/algo/scc.h"
 #include "lib/arena.h"
 #include "tests/sweep/locks_internal.h"
@@ -304,6 +305,13 @@ sets_entries(const struct locks *k, const struct sim_trace *e)
 	return e->method == WIRE_SET && e->attr == WIRE_ATTR_LFT && rig_is_switch(k->rig, e->node);
 }
 
+static bool
+sets_groups(const struct locks *k, const struct sim_trace *e)
+{
+	return e->method == WIRE_SET && e->attr >= ADAPTIVE_INFO && e->attr <= ADAPTIVE_TABLE &&
+	    rig_is_switch(k->rig, e->node);
+}
+
 static void
 look_whom_to_silence(struct locks *k, const struct sim_trace *e)
 {
@@ -356,6 +364,12 @@ locks_look(struct locks *k, const struct sim_trace *e)
 			if (lid > 0 && lid < k->n_lids && past_look_at_entry(k, e->node, lid)) {
 				locks_follow(k, lid);
 				look_whether_empty(k, lid);
+				news = true;
+			}
+	if (sets_groups(k, e))
+		for (uint32_t lid = 1; lid < k->n_lids; lid++)
+			if (past_look_at_entry(k, e->node, lid)) {
+				locks_follow(k, lid);
 				news = true;
 			}
 	if (e->method == WIRE_SET && rig_is_switch(k->rig, e->node) && e->attr == WIRE_ATTR_SL2VL &&

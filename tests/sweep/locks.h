@@ -7,8 +7,8 @@
  * than a packet lives may have met any of them, in an order that time allows.  Hosts send by
  * the SLs of each plan that the SA has named, from then on; by older ones till they are told
  * (ClientReregister) or boot, whereupon they ask; and replies under the SL of the request.  A
- * link carries packets from when it is ACTIVE; those before are dropped.  So, for each LID and
- * SL:
+ * link carries packets from when it is ACTIVE; those before are dropped.  A switch that routes
+ * adaptively sends by any port of the group.  So, for each LID and SL:
  *
  *	on a link	the first moment at which a packet may come by it, the last at which
  *			one that may come by it can have been sent

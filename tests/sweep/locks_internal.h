@@ -20,7 +20,7 @@
 #define EVER INT64_MAX
 #define NEVER INT64_MIN
 
-/* What an entry was, and when. */
+/* A port by which a switch sends to a LID, and when: by its table or by its group. */
 struct past_entry {
 	uint8_t port;
 	int64_t from, to;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/adaptive/adaptive.h"
+#include "lib/bitset.h"
 #include "tests/sweep/locks_internal.h"
 
 void
@@ -126,18 +128,33 @@ bool
 past_look_at_entry(struct locks *k, uint32_t node, uint32_t lid)
 {
 	size_t at = (size_t)node * k->n_lids + lid, n = k->entries[at].n;
-	struct past_entry *e = k->entries[at].item;
-	uint8_t now = sim_lft(k->rig->sim, node, (uint16_t)lid);
+	uint8_t lft = sim_lft(k->rig->sim, node, (uint16_t)lid);
+	const uint8_t *group = adaptive_ports(fabric_of(k)->nodes[node].adaptive, (uint16_t)lid);
+	uint64_t now[4] = { 0 };
+	bool news = false;
 
-	if (n > 0 && e[n - 1].port == now)
-		return false;
-	if (n > 0) {
-		e[n - 1].to = k->now;
-		k->n_cleared += now == FM_PORT_NONE;
+	now[lft / 64] = UINT64_C(1) << (lft % 64);
+	for (unsigned p = 0; group != NULL && p < 256; p++)
+		now[p / 64] |= (uint64_t)(group[p / 8] >> (p % 8) & 1) << (p % 64);
+	for (size_t i = 0; i < n; i++) {
+		struct past_entry *e = &k->entries[at].item[i];
+
+		if (e->to != EVER)
+			continue;
+		if (fm_bit_test(now, e->port)) {
+			fm_bit_clear(now, e->port); /* as before */
+			continue;
+		}
+		e->to = k->now;
+		news = true;
 	}
-	ck_assert(fm_vec_push(
-	    &k->entries[at], ((struct past_entry){ now, n > 0 ? k->now : NEVER, EVER })));
-	return true;
+	FM_EACH_BIT (port, now, 256) {
+		ck_assert(fm_vec_push(&k->entries[at],
+		    ((struct past_entry){ (uint8_t)port, n > 0 ? k->now : NEVER, EVER })));
+		k->n_cleared += n > 0 && port == FM_PORT_NONE;
+		news = true;
+	}
+	return news;
 }
 
 bool
