@@ -12,6 +12,7 @@ include core/nodes/local.mk
 include core/abi/local.mk
 include core/apart/local.mk
 include core/engine/local.mk
+include core/vendor/local.mk
 include core/opensm/local.mk
 include core/plan/local.mk
 include core/mcast/local.mk

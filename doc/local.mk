@@ -28,6 +28,7 @@ dist_docpages_DATA = \
 	doc/fmsim.md \
 	doc/glossary.md \
 	doc/growth.svg \
+	doc/programmers.md \
 	doc/regions.md \
 	doc/repair.md \
 	doc/running.md \

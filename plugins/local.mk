@@ -133,6 +133,21 @@ plugins_engines_hyperx_la_SOURCES = $(hyperx_sources)
 plugins_engines_hyperx_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_hyperx_la_LIBADD = libfmcommon.la
 
+# Programmers of adaptive routing, in the folder beside:
+#	vendor_LTLIBRARIES += plugins/vendors/NAME.la
+vendordir = $(plugindir)/vendors
+vendor_ldflags = $(FM_LDFLAGS) -module -avoid-version -no-undefined -shared \
+	-export-symbols-regex '_LTX_fm_vendor$$'
+fminclude_HEADERS += include/fmd/vendor.h
+
+vendor_LTLIBRARIES += plugins/vendors/example.la
+plugins_vendors_example_la_SOURCES = plugins/vendors/example/example.c
+plugins_vendors_example_la_LDFLAGS = $(vendor_ldflags)
+
+vendor_LTLIBRARIES += plugins/vendors/mellanox.la
+plugins_vendors_mellanox_la_SOURCES = plugins/vendors/mellanox/mellanox.c
+plugins_vendors_mellanox_la_LDFLAGS = $(vendor_ldflags)
+
 # All engines, for tests that link them: the objects of the plugins.
 noinst_LTLIBRARIES += libfmengines.la
 libfmengines_la_SOURCES = \
@@ -150,4 +165,5 @@ libfmengines_la_SOURCES = \
 	plugins/engines/minhop/minhop.c \
 	plugins/engines/shortestpath/shortestpath.c \
 	plugins/engines/sssp/sssp.c \
-	plugins/engines/updn/updn.c
+	plugins/engines/updn/updn.c \
+	plugins/vendors/example/example.c

@@ -14,6 +14,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded"
 #include <fmd/engine.h>
+#include <fmd/vendor.h>
 #pragma GCC diagnostic pop
 
 #include "tests/run.h"
@@ -148,6 +149,48 @@ AT(fm_engine, options, 48);
 AT(fm_engine, route, 56);
 SIZE(fm_engine, 64);
 
+AT(fm_vendor_id, vendor_id, 0);
+AT(fm_vendor_id, first, 4);
+AT(fm_vendor_id, last, 6);
+SIZE(fm_vendor_id, 8);
+AT(fm_vendor_smp, attr, 0);
+AT(fm_vendor_smp, modifier, 4);
+AT(fm_vendor_smp, data, 8);
+AT(fm_vendor_smp, mask, 72);
+SIZE(fm_vendor_smp, 136);
+AT(fm_vendor_info, n_groups, 0);
+AT(fm_vendor_info, is_on, 2);
+SIZE(fm_vendor_info, 4);
+AT(fm_vendor_mode, size, 0);
+AT(fm_vendor_mode, algorithm, 4);
+AT(fm_vendor_mode, frequency, 5);
+AT(fm_vendor_mode, threshold, 6);
+AT(fm_vendor_mode, lost_route_only, 7);
+AT(fm_vendor_mode, fine_grained, 8);
+SIZE(fm_vendor_mode, 12);
+AT(fm_vendor_rows, size, 0);
+AT(fm_vendor_rows, n_groups, 4);
+AT(fm_vendor_rows, top_lid, 6);
+AT(fm_vendor_rows, n_ports, 8);
+AT(fm_vendor_rows, info, 16);
+AT(fm_vendor_rows, lft, 24);
+AT(fm_vendor_rows, group, 32);
+AT(fm_vendor_rows, ports, 40);
+SIZE(fm_vendor_rows, 48);
+AT(fm_vendor, magic, 0);
+AT(fm_vendor, abi_major, 4);
+AT(fm_vendor, abi_minor, 6);
+AT(fm_vendor, size, 8);
+AT(fm_vendor, info_attr, 12);
+AT(fm_vendor, info_modifier, 16);
+AT(fm_vendor, name, 24);
+AT(fm_vendor, summary, 32);
+AT(fm_vendor, ids, 40);
+AT(fm_vendor, read_info, 48);
+AT(fm_vendor, turn, 56);
+AT(fm_vendor, n_blocks, 64);
+AT(fm_vendor, block, 72);
+SIZE(fm_vendor, 80);
 #endif
 
 _Static_assert(FM_ABI_MAJOR == 1 && FM_ABI_MINOR == 0, "doc/abi.md says what a minor may append");
