@@ -33,6 +33,7 @@ include core/congestion/local.mk
 include core/conf/local.mk
 include core/inventory/local.mk
 include core/ask/local.mk
+include core/adaptive/local.mk
 include core/sms/local.mk
 include core/program/local.mk
 include core/audit/local.mk

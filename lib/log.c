@@ -33,9 +33,9 @@ static struct {
 	uint64_t bytes, max_bytes;
 } log_state = { .lock = PTHREAD_MUTEX_INITIALIZER, .level = FM_LOG_INFO, .fd = STDERR_FILENO };
 
-const char *const fm_log_subsystems[] = { "audit", "conf", "congestion", "ctl", "daemon", "dist",
-	"engine", "fabric", "ha", "health", "keep", "lid", "mad", "partitions", "plugin", "ports",
-	"qos", "route", "sa", "sim", "store", "sweep", NULL };
+const char *const fm_log_subsystems[] = { "adaptive", "audit", "conf", "congestion", "ctl",
+	"daemon", "dist", "engine", "fabric", "ha", "health", "keep", "lid", "mad", "partitions",
+	"plugin", "ports", "qos", "route", "sa", "sim", "store", "sweep", NULL };
 
 static const char *const level_word[] = { "error", "warning", "notice", "info", "debug" };
 

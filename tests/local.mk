@@ -222,6 +222,7 @@ UNIT_TESTS = \
 	tests/engine/check_remarks \
 	tests/sweep/check_apply \
 	tests/sweep/check_agents \
+	tests/sweep/check_groups_on_wire \
 	tests/sweep/check_audit \
 	tests/engine/check_repair_hosts \
 	tests/sweep/check_dist \
@@ -598,6 +599,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_registered.sh \
 	tests/integration/fmsim_restart.sh \
 	tests/integration/fmsim_audit.sh \
+	tests/integration/fmsim_adaptive.sh \
 	tests/integration/fmsim_congestion.sh \
 	tests/integration/fmsim_trouble.sh \
 	tests/integration/fmsim_events.sh \

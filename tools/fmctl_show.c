@@ -118,6 +118,20 @@ show_congestion(const json_t *c, FILE *out)
 }
 
 static void
+show_adaptive(const json_t *a, FILE *out)
+{
+	const json_t *sw = json_object_get(a, "switches");
+
+	if (json_is_true(json_object_get(a, "enabled")) || fmctl_number(sw, "strange") > 0)
+		fprintf(out,
+		    "adaptive    %" I " switches choose among ports, %" I " go by their tables, %" I
+		    " cannot be programmed, %" I " have not said\n",
+		    fmctl_number(sw, "adaptive"), fmctl_number(sw, "static"),
+		    fmctl_number(sw, "absent") + fmctl_number(sw, "strange"),
+		    fmctl_number(sw, "unknown"));
+}
+
+static void
 show_other_sms(const json_t *sms, FILE *out)
 {
 	for (size_t i = 0; i < json_array_size(sms); i++) {
@@ -154,6 +168,7 @@ fmctl_show_status(const struct ask *a, const json_t *s, FILE *out)
 	show_sweep(s, out);
 	show_as_read(json_object_get(s, "as_read"), out);
 	show_congestion(json_object_get(s, "congestion_control"), out);
+	show_adaptive(json_object_get(s, "adaptive_routing"), out);
 	if (json_is_object(json_object_get(s, "sa")))
 		fprintf(out,
 		    "SA          %" I " requests, %" I " answered, %" I " refused, %" I

@@ -53,6 +53,7 @@ struct ask {
 	struct smp_route route;
 	uint8_t data[WIRE_SMP_DATA_BYTES]; /* Set */
 	struct pkey_job *pkeys;		   /* pkeys.c */
+	struct ar_job *groups;		   /* core/adaptive/job.c */
 };
 
 /* The callback is `done`; a is released after it.  An answer of a node that is another one by

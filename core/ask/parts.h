@@ -8,6 +8,7 @@
 #include "core/mad/transact.h"
 #include "core/route/worker.h"
 #include "core/store/store.h"
+#include "core/vendor/vendors.h"
 
 /* What is asked and told of copies of the subnet (core/standby); each may be NULL, has_copy and sms
  * both. */
@@ -34,6 +35,7 @@ struct sweep_parts {
 	struct router *router;
 	const struct chain *chain;
 	const struct region_set *regions; /* NULL: one region */
+	const struct vendors *vendors;	  /* programmers of adaptive routing; NULL: none */
 	struct plan_worker *worker;	  /* NULL: plans are made while sweeper_step() waits */
 	const char *plan_path;		  /* where tables are kept over a restart, or NULL */
 	const struct local_ports *ports;  /* of this host; NULL: only that of the transport */

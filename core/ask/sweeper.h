@@ -183,6 +183,7 @@ struct todo_list;
 struct traps;
 struct audit;
 struct agents;
+struct sweep_adaptive;
 
 struct sweeper {
 	struct sweep_parts p;
@@ -210,8 +211,9 @@ struct sweeper {
 	struct sweep_vls *vls;
 	struct sweep_aliases *alias;
 	struct sweep_mcast *mc;
-	struct audit *audit;   /* what is read back between sweeps */
-	struct agents *agents; /* of congestion control */
+	struct sweep_adaptive *adaptive; /* groups of adaptive routing */
+	struct audit *audit;		 /* what is read back between sweeps */
+	struct agents *agents;		 /* of congestion control */
 	/* the road of a sweep */
 	struct sweep_discovery *disc;
 	struct sweep_asked *asked;

@@ -226,7 +226,7 @@ on_answer(struct ask *q, enum txn_status status, const uint8_t *reply)
 	if (status != TXN_OK || !look_rows[q->kind].look(s, q->node, q->index, &l))
 		return;
 	a->now.n_read++;
-	if (memcmp(l.bytes, reply + WIRE_SMP_DATA_AT + l.at, l.n_bytes) != 0)
+	if (!look_is_met(&l, reply + WIRE_SMP_DATA_AT))
 		note_difference(a, q);
 }
 

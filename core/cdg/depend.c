@@ -15,7 +15,7 @@
 bool
 depend_applies(const struct fm_tables *t)
 {
-	return t->sl2vl_shape != FM_SL2VL_BY_OUT && !tables_are_adaptive(t);
+	return t->sl2vl_shape != FM_SL2VL_BY_OUT;
 }
 
 void

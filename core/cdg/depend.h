@@ -49,13 +49,14 @@ struct depend {
 	void *order_memory;
 	/* [n_switches] all turns up and then down by these are held, and stay so; NULL: not so */
 	uint8_t *level;
-	bool cyclic; /* the tables themselves have a credit loop: nothing is refused */
+	bool has_choices; /* all choices of the groups of the tables it was built of are held */
+	bool cyclic;	  /* the tables themselves have a credit loop: nothing is refused */
 	enum verify_sl_model sl_model;
 	FM_VEC(struct depend_edge) added; /* since the caller emptied it: depend_undo() */
 	uint64_t changes;		  /* edges that came or were taken away again */
 };
 
-/* Tables without adaptive groups, whose VLs do not go by the numbers of links. */
+/* Tables whose VLs do not go by the numbers of links. */
 bool depend_applies(const struct fm_tables *t);
 
 /* Does a packet's VL depend on its way as well as on its SL?  Then an edge may lead from one
@@ -86,6 +87,10 @@ bool depend_allow_levels(struct depend *g, const struct fm_fabric *graph);
 /* depend_follow.c: the next rows.  False: out of memory. */
 bool depend_follow(struct depend *g, const struct fm_fabric *ends, const struct fm_tables *t,
     const uint64_t *lost, struct fm_pool *workers);
+/* depend_choices.c: those of packets that choose by groups, too, sooner too many than too few; in
+ * one VL.  False: out of memory. */
+bool depend_follow_choices(struct depend *g, const struct fm_fabric *ends,
+    const struct fm_tables *t, const uint64_t *lost);
 /* depend_sweep.c: the next rows, sooner too many than too few bits.  False: out of memory. */
 bool depend_sweep_applies(const struct depend *g);
 bool depend_sweep(struct depend *g, const struct fm_fabric *ends, const struct fm_tables *t,

@@ -4,6 +4,7 @@ CORE_SOURCES += \
 	core/cdg/depend.c \
 	core/cdg/depend.h \
 	core/cdg/depend_build.c \
+	core/cdg/depend_choices.c \
 	core/cdg/depend_follow.c \
 	core/cdg/depend_ports.c \
 	core/cdg/depend_sweep.c \

@@ -186,7 +186,8 @@ static const struct conf_row rows[] = {
 	AR("Adaptive routing", "enable", "AdaptiveRouting.Enable", .type = FM_OPT_BOOL,
 	    AT(ar.enable), .def = "no",
 	    .help = "Engines that can (trait ar) give groups of ports that lead equally well; "
-		    "they are proven and shown, but not yet written into switches."),
+		    "they are proven, and written into switches that have a programmer "
+		    "(fmd/vendor.h)."),
 	AR(NULL, "fine_grained", "AdaptiveRouting.FineGrained", .type = FM_OPT_BOOL,
 	    AT(ar.fine_grained), .def = "no",
 	    .help = "Switches are to hold alternatives for each LID; else one group for all LIDs "

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/adaptive/adaptive.h"
 #include "core/agents/agents.h"
 #include "core/audit/audit.h"
 #include "core/ctl/ctl.h"
@@ -287,6 +288,23 @@ congestion_json(const struct daemon *d)
 	    (json_int_t)r.n_gets, "sets", (json_int_t)r.n_sets, "others", others);
 }
 
+/* What switches have said of their groups. */
+static json_t *
+adaptive_json(const struct daemon *d)
+{
+	json_t *states = json_object(), *o;
+	struct ar_report r;
+
+	sweeper_adaptive(d->sweeper, &r);
+	for (unsigned i = 0; i < AR_STATES; i++)
+		json_object_set_new(states, ar_state_word((enum ar_state)i),
+		    json_integer((json_int_t)r.switches[i]));
+	o = json_pack("{s:b, s:o, s:i, s:i, s:I, s:I}", "enabled", (int)d->conf->ar.enable,
+	    "switches", states, "holding", (int)r.n_holding, "refused", (int)r.n_refused, "gets",
+	    (json_int_t)r.n_gets, "sets", (json_int_t)r.n_sets);
+	return o;
+}
+
 static int
 run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
@@ -308,6 +326,7 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 		json_object_set_new(status, "unfinished", daemon_unfinished_json(d));
 		json_object_set_new(status, "audit", audit_json(d));
 		json_object_set_new(status, "congestion_control", congestion_json(d));
+		json_object_set_new(status, "adaptive_routing", adaptive_json(d));
 		if (d->ports.n > 1)
 			json_object_set_new(status, "ports", ports_json(d));
 		json_object_set_new(

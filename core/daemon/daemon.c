@@ -477,6 +477,7 @@ start_sweeper(struct daemon *d, struct fm_error *err)
 		.router = &d->router,
 		.chain = &d->conf->routing.chain,
 		.regions = &d->conf->regions.set,
+		.vendors = d->vendors,
 		.plan_path = d->plan_path,
 		.ports = &d->ports,
 		.n_sweeps = d->n_sweeps,
@@ -673,6 +674,17 @@ on_no_link(evutil_socket_t fd, short what, void *arg)
 		go_on_by(d, i);
 }
 
+/* Programmers that are refused are told of, and do without. */
+static int
+load_vendors(struct daemon *d, struct fm_error *err)
+{
+	int rc = vendors_load(&d->vendors, err);
+
+	for (size_t i = 0; rc == 0 && i < d->vendors->n_refused; i++)
+		log_warn("adaptive", "%s", d->vendors->refused[i].reason);
+	return rc;
+}
+
 static int
 open_events(struct daemon *d, struct fm_error *err)
 {
@@ -734,7 +746,8 @@ daemon_init(struct daemon *d, const struct cli *cli, const struct transport_kind
 	if ((rc = open_store(d, err)) != 0)
 		return rc;
 	keep_events(d);
-	if ((rc = open_events(d, err)) != 0 || (rc = open_first_port(d, err)) != 0)
+	if ((rc = load_vendors(d, err)) != 0 || (rc = open_events(d, err)) != 0 ||
+	    (rc = open_first_port(d, err)) != 0)
 		return rc;
 	return is_one_shot(d) ? 0 : daemon_open_control(d, err);
 }
@@ -779,6 +792,7 @@ daemon_fini(struct daemon *d)
 	close_port(d);
 	isolated_fini(&d->isolated);
 	store_close(d->store);
+	vendors_free(d->vendors);
 	free_event(d->ev_routed);
 	if (d->routed_fd >= 0)
 		close(d->routed_fd);

@@ -39,6 +39,7 @@ struct daemon {
 	struct txn_engine *txn;
 	struct sweeper *sweeper;
 	struct store *store;
+	struct vendors *vendors; /* programmers of adaptive routing */
 	bool registered_is_lost; /* what hosts have registered, till they have been asked again */
 	uint64_t n_sweeps;	 /* at the ports before */
 	char plan_path[4096];	 /* tables kept over a restart */

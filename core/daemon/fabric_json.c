@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "core/adaptive/adaptive.h"
 #include "core/daemon/fabric_json.h"
 
 #include <stdio.h>
@@ -185,19 +186,22 @@ count_troubles(const struct page *p, uint32_t slot, const char **kind)
 }
 
 static json_t *
-node_json(const struct page *p, const struct inv_node *n, uint32_t n_troubles, const char *kind)
+node_json(const struct page *p, uint32_t slot, uint32_t n_troubles, const char *kind)
 {
+	const struct inv_node *n = inv_node(p->inv, slot);
 	const char *region, *engine;
 	int n_up, n_active;
 
 	count_ports(n, &n_up, &n_active);
 	find_region(p, n, &region, &engine);
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:s?, s:s?, s:i, s:s?}",
-	    "type", type_word(n), "node", json_text(n->name), "guid", json_guid(n->guid),
-	    "system_guid", json_guid(n->system_guid), "lids", lids_json(n), "lmc",
+	return json_pack(
+	    "{s:s, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:s?, s:s?, s:i, s:s?, s:s?}", "type",
+	    type_word(n), "node", json_text(n->name), "guid", json_guid(n->guid), "system_guid",
+	    json_guid(n->system_guid), "lids", lids_json(n), "lmc",
 	    (int)n->ports[inv_is_switch(n) ? 0 : 1].lmc, "ports", (int)n->n_ports, "ports_up", n_up,
 	    "ports_active", n_active, "region", region, "engine", engine, "troubles",
-	    (int)n_troubles, "trouble", kind);
+	    (int)n_troubles, "trouble", kind, "adaptive_routing",
+	    inv_is_switch(n) ? ar_state_word(ar_state_of(p->d->sweeper, slot)) : NULL);
 }
 
 /* The region of each switch, where there are several. */
@@ -240,7 +244,7 @@ daemon_nodes(const struct daemon *d, const json_t *args, json_t **result, struct
 			continue;
 		if (json_array_size(p.rows) == FABRIC_PAGE)
 			break;
-		json_array_append_new(p.rows, node_json(&p, n, n_troubles, kind));
+		json_array_append_new(p.rows, node_json(&p, (uint32_t)slot, n_troubles, kind));
 	}
 	return hand_out(&p, "nodes", slot < p.inv->nodes.n, slot, result, err);
 }

@@ -37,6 +37,7 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 		.ports = c->ports,
 		.partitions = c->partitions,
 		.congestion = c->congestion,
+		.adaptive = c->ar,
 		.sweep = c->sweep,
 		.transition = c->transition,
 		.routing = routing_of(&c->routing, &c->ar),

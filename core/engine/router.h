@@ -32,6 +32,7 @@ struct router {
 	struct route_settings set;   /* of the plan that is made, or was made last */
 	uint64_t scratch_fail_at;    /* tests: the n-th scratch allocation fails; 0 = never */
 	unsigned skip_joins;	     /* tests: bit i: enum plan_join i is not tried */
+	bool skip_repairs;	     /* tests: nothing is repaired */
 };
 
 /* One engine call on one fabric, without the chain. */

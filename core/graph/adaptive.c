@@ -184,6 +184,57 @@ adaptive_check(const struct fm_fabric *fab, const struct fm_tables *t, struct fm
 	return rc;
 }
 
+struct joining {
+	const struct fm_fabric *fab;
+	const struct fm_tables *from;
+	struct fm_tables *to;
+};
+
+static void
+join_row(void *arg, uint32_t sw, unsigned worker)
+{
+	const struct joining *j = arg;
+	uint16_t n = j->from->ar_n_groups[sw];
+
+	if (n > j->to->ar_n_groups[sw])
+		n = j->to->ar_n_groups[sw];
+	memcpy(j->to->ar_ports[sw], j->from->ar_ports[sw],
+	    (n + (size_t)1) * sizeof(*j->from->ar_ports[sw]));
+	for (uint32_t lid = 1; lid <= j->fab->max_lid; lid++) {
+		uint16_t g = j->from->ar_group[sw][lid];
+
+		if (g != 0 && g <= n && has_port(j->from->ar_ports[sw][g], j->to->lft[sw][lid]))
+			j->to->ar_group[sw][lid] = g;
+	}
+}
+
+int
+adaptive_join(struct table_pool *pool, struct fm_pool *workers, const struct fm_fabric *fab,
+    const struct tables *of, const struct tables *groups, struct tables **out, struct fm_error *err)
+{
+	struct joining j = { .fab = fab, .from = &groups->t };
+	uint16_t most = 0;
+	struct tables *t;
+	int rc = tables_clone(pool, workers, fab, of, &t, err);
+
+	if (rc != 0)
+		return rc;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		most = j.from->ar_n_groups[sw] > most ? j.from->ar_n_groups[sw] : most;
+	rc = tables_add_groups(t, fab, most, err);
+	if (rc == 0) {
+		j.to = &t->t;
+		fm_pool_for(workers, fab->n_switches, join_row, &j);
+		rc = adaptive_check(fab, &t->t, workers, &t->adaptive, err);
+	}
+	if (rc != 0) {
+		tables_put(t);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}
+
 void
 adaptive_drop(struct tables *tables)
 {

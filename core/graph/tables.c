@@ -305,8 +305,9 @@ ar_bytes(const struct fm_fabric *fab, uint16_t max_groups, size_t stride)
 	return bytes;
 }
 
-static int
-add_ar(struct tables *t, const struct fm_fabric *fab, uint16_t max_groups, struct fm_error *err)
+int
+tables_add_groups(
+    struct tables *t, const struct fm_fabric *fab, uint16_t max_groups, struct fm_error *err)
 {
 	struct tables_memory *m = t->mem;
 	uint32_t n = fab->n_switches;
@@ -389,7 +390,7 @@ add_arrays(struct tables *t, const struct fm_fabric *fab, uint32_t traits, uint1
 	if (traits & FM_PROVIDES_SL)
 		rc = add_sl(t, fab, used, err);
 	if (rc == 0 && (traits & FM_PROVIDES_AR) && ar_max_groups > 0)
-		rc = add_ar(t, fab, ar_max_groups, err);
+		rc = tables_add_groups(t, fab, ar_max_groups, err);
 	if (rc == 0 && (traits & FM_PROVIDES_ORDER))
 		rc = add_order(t, err);
 	return rc;

@@ -60,10 +60,14 @@ int tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm
 int tables_over(struct tables *of, const fm_sw *rows, struct fm_pool *workers,
     const struct fm_fabric *fab, uint32_t traits, bool as_is, struct tables **out,
     struct fm_error *err);
-/* Tables of the same shape with the same contents, of a plan without adaptive groups; of
- * FM_SL2VL_BY_OUT for a fabric with the same links.  Rows in parallel on workers. */
+/* Tables of the same shape with the same contents, but for groups of adaptive routing, which they
+ * have not; of FM_SL2VL_BY_OUT for a fabric with the same links.  Rows in parallel on workers. */
 int tables_clone(struct table_pool *pool, struct fm_pool *workers, const struct fm_fabric *fab,
     const struct tables *from, struct tables **out, struct fm_error *err);
+/* Groups for tables that have none, all entries static: of each switch as many as max_groups, where
+ * it can hold so many. */
+int tables_add_groups(
+    struct tables *t, const struct fm_fabric *fab, uint16_t max_groups, struct fm_error *err);
 /* Of tables of a shared pool: the mapping that all their arrays lie in, and its file. */
 unsigned char *tables_shared(const struct tables *t, size_t *n_bytes, int *fd);
 struct tables *tables_get(struct tables *t);

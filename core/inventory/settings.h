@@ -17,6 +17,7 @@ struct sweep_settings {
 	struct conf_ports ports;
 	struct conf_partitions partitions; /* all may be NULL: all may talk to all */
 	struct conf_congestion congestion;
+	struct conf_ar adaptive;
 	struct conf_sweep sweep;
 	struct conf_transition transition;
 	struct route_settings routing;

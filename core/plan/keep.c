@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/graph/adaptive.h"
 #include "lib/error.h"
 
 #define JOINED_SHARE 16 /* at most one LID in so many may stand on a copied column */
@@ -182,14 +181,9 @@ copy_columns(const struct keeping *k, struct fm_tables *t, const struct keep_joi
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t to = fab->end_lid[j->end] + i, from = fab->end_lid[j->like] + i % n_like;
 
-		for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 			t->lft[sw][to] = t->lft[sw][from];
-			if (tables_are_adaptive(t))
-				t->ar_group[sw][to] = t->ar_group[sw][from];
-		}
 		t->lft[fab->end_sw[j->end]][to] = fab->end_port[j->end];
-		if (tables_are_adaptive(t))
-			t->ar_group[fab->end_sw[j->end]][to] = 0;
 		for (uint32_t row = 0; row < sl_rows; row++)
 			t->sl[row][to] = t->sl[row][from];
 	}
@@ -231,29 +225,6 @@ copy_by_link(const struct fm_fabric *was, const struct fm_fabric *now, const str
 	}
 }
 
-/* As many as the switch has had; if it can hold fewer now, adaptive_check() sees who needs more. */
-static void
-copy_groups(const struct fm_tables *from, struct fm_tables *to, fm_sw sw)
-{
-	uint16_t n = from->ar_n_groups[sw];
-
-	if (n > to->ar_n_groups[sw])
-		n = to->ar_n_groups[sw];
-	memcpy(to->ar_ports[sw], from->ar_ports[sw], (n + (size_t)1) * sizeof(*from->ar_ports[sw]));
-}
-
-/* Of one switch; 0: the tables have none. */
-static uint16_t
-most_groups(const struct fm_tables *t, uint32_t n_switches)
-{
-	uint16_t most = 0;
-
-	for (fm_sw sw = 0; tables_are_adaptive(t) && sw < n_switches; sw++)
-		if (t->ar_n_groups[sw] > most)
-			most = t->ar_n_groups[sw];
-	return most;
-}
-
 static void
 copy_tables(const struct keeping *k, struct tables *fresh)
 {
@@ -268,16 +239,10 @@ copy_tables(const struct keeping *k, struct tables *fresh)
 	to->n_vls_used = from->n_vls_used;
 	to->sl_shape = from->sl_shape;
 	to->sl2vl_shape = from->sl2vl_shape;
-	for (fm_sw sw = 0; sw < n_switches; sw++) {
+	for (fm_sw sw = 0; sw < n_switches; sw++)
 		memcpy(to->lft[sw], from->lft[sw], n);
-		if (tables_are_adaptive(to))
-			memcpy(to->ar_group[sw], from->ar_group[sw], n * sizeof(uint16_t));
-	}
 	if (from->sl_shape != FM_SL_ZERO)
 		tables_copy_sl(fresh, k->prev->tables, n_switches, n);
-	for (fm_sw sw = 0; tables_are_adaptive(to) && sw < n_switches; sw++)
-		copy_groups(from, to, sw);
-	to->ar_dropped = from->ar_dropped;
 	if (from->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
 		memcpy(to->sl2vl, from->sl2vl, (size_t)from->sl2vl_first[n_switches] * 16);
 	else if (from->sl2vl_shape == FM_SL2VL_BY_OUT)
@@ -287,11 +252,8 @@ copy_tables(const struct keeping *k, struct tables *fresh)
 static void
 drop_column(const struct keeping *k, struct fm_tables *t, uint16_t lid)
 {
-	for (fm_sw sw = 0; lid <= k->p->top_lid && sw < k->snap->fab.n_switches; sw++) {
+	for (fm_sw sw = 0; lid <= k->p->top_lid && sw < k->snap->fab.n_switches; sw++)
 		t->lft[sw][lid] = FM_PORT_NONE;
-		if (tables_are_adaptive(t))
-			t->ar_group[sw][lid] = 0;
-	}
 }
 
 int
@@ -306,12 +268,9 @@ keep_copy(struct keeping *k, struct fm_error *err)
 	shape.max_lid = k->p->top_lid;
 	if (old->sl_shape != FM_SL_ZERO || old->sl2vl_shape != FM_SL2VL_MODULO)
 		traits |= FM_PROVIDES_SL;
-	if (tables_are_adaptive(old))
-		traits |= FM_PROVIDES_AR;
 	if (old->order != NULL)
 		traits |= FM_PROVIDES_ORDER;
-	rc = tables_new(k->r->tables, k->r->workers, &shape, traits,
-	    most_groups(old, k->prev->snap->fab.n_switches), &fresh, err);
+	rc = tables_new(k->r->tables, k->r->workers, &shape, traits, 0, &fresh, err);
 	if (rc != 0)
 		return rc;
 	copy_tables(k, fresh);
@@ -322,9 +281,8 @@ keep_copy(struct keeping *k, struct fm_error *err)
 		copy_in_port(&k->snap->fab, &fresh->t, &k->joiners.item[i]);
 	}
 	k->p->tables = fresh;
-	return tables_are_adaptive(&fresh->t)
-	    ? adaptive_check(&k->snap->fab, &fresh->t, k->r->workers, &fresh->adaptive, err)
-	    : 0;
+	k->p->groups_tried = false;
+	return 0;
 }
 
 static int
@@ -354,6 +312,7 @@ copy_attributes(struct plan *p, const struct plan *prev)
 	plan_copy_maker(p, prev);
 	p->mended = prev->mended;
 	p->rebalance_tried = prev->rebalance_tried;
+	p->groups_tried = prev->groups_tried;
 	p->change.n_leaves = prev->change.n_leaves;
 	memcpy(p->change.waiting, prev->change.waiting, sizeof(p->change.waiting));
 	memcpy(p->adaptive_given_up, prev->adaptive_given_up, sizeof(p->adaptive_given_up));

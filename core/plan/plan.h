@@ -173,6 +173,7 @@ struct plan {
 	bool may_go_back;
 	bool rebalance_tried;  /* a full route was no better, or not to be had, when no packets of
 				* older tables were under way */
+	bool groups_tried;     /* groups were asked of the engine, with these tables or for them */
 	bool anew_tried;       /* pairs lack a path; a full route on these links joins no more */
 	uint32_t delta_blocks; /* LFT blocks of 64 LIDs with such an entry */
 	/* Entries that differ from the last full route, by LID and switch; port is
@@ -215,6 +216,7 @@ struct plan_flight {
 	/* The entries were read from the switches, and it is not known whether they were proven
 	 * together.  They count as the tables of one plan if they are free of credit loops. */
 	bool found;
+	bool choices;	 /* packets may be under way that have chosen by prev's groups */
 	bool older;	 /* packets of tables before prev's may be under way */
 	uint64_t oldest; /* number of the oldest plan whose packets may be; 0: not known */
 };

@@ -369,6 +369,13 @@ apply_feed(struct sweeper *s)
 		}
 		if (apply_holds(s))
 			repath_keep(s, true);
+		s->writing.stage = STAGE_STATIC;
+	}
+	if (s->writing.stage == STAGE_STATIC) {
+		if (s->writing.transition != NULL && !s->run.failed && ar_turn_off(s))
+			return true;
+		if (ar_was_on(s))
+			apply_note_older(s);
 		s->writing.stage = STAGE_WRITE;
 	}
 	if (s->writing.stage == STAGE_WRITE && !apply_may_write(s))

@@ -11,11 +11,12 @@
 #ifndef CORE_PROGRAM_APPLY_INTERNAL_H
 #define CORE_PROGRAM_APPLY_INTERNAL_H
 
+#include "core/adaptive/adaptive.h"
 #include "core/program/internal.h"
 
 #define LFT_BLOCK_LIDS TRANSITION_BLOCK_LIDS
 
-enum apply_stage { STAGE_READ, STAGE_PLAN, STAGE_WRITE, STAGE_MAPS, STAGE_OVER };
+enum apply_stage { STAGE_READ, STAGE_PLAN, STAGE_STATIC, STAGE_WRITE, STAGE_MAPS, STAGE_OVER };
 
 static inline const struct fm_fabric *
 fabric_of(const struct plan *p)

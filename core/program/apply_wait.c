@@ -179,12 +179,15 @@ void
 apply_request(struct sweeper *s, struct plan_request *q)
 {
 	bool untold = s->telling.held_for_sls || repath_is_back(s);
+	enum ar_use use = ar_in_use(s);
 
 	q->flight = (struct plan_flight){ .installed = s->writing.unwritten.item,
 		.n_installed = s->writing.unwritten.n,
 		.found = sweeper_has_found(s),
-		.older = untold || sweeper_clock_ms(s) * 1000000 < s->writing.older_until_ns,
-		.oldest = untold ? 0 : s->writing.flight };
+		.choices = use == AR_USES_PLAN,
+		.older = untold || use == AR_USES_OTHERS ||
+		    sweeper_clock_ms(s) * 1000000 < s->writing.older_until_ns,
+		.oldest = untold || use == AR_USES_OTHERS ? 0 : s->writing.flight };
 	s->telling.held_for_sls = untold;
 	s->writing.waits_for_older = q->flight.older || q->flight.n_installed > 0;
 }

@@ -85,6 +85,42 @@ forget_lft(struct sweeper *s, uint32_t slot, uint32_t i)
 	inv_node(&s->inv, slot)->lft = LFT_FOREIGN;
 }
 
+/* --------------------------------------------------------- adaptive routing */
+
+/* Place 0 is whether it is on. */
+static uint32_t
+count_groups(const struct sweeper *s, uint32_t slot)
+{
+	uint32_t n = ar_n_blocks(s, slot);
+
+	return n > 0 ? n + 1 : 0;
+}
+
+static bool
+look_at_groups(const struct sweeper *s, uint32_t slot, uint32_t i, struct look *out)
+{
+	struct fm_vendor_smp smp;
+
+	if (i == 0 ? !ar_info(s, slot, &smp) : !ar_block(s, slot, i - 1, &smp))
+		return false;
+	*out = (struct look){
+		.attr = smp.attr, .modifier = smp.modifier, .n_bytes = WIRE_SMP_DATA_BYTES
+	};
+	memcpy(out->bytes, smp.data, sizeof(out->bytes));
+	for (unsigned k = 0; k < sizeof(out->any); k++)
+		out->any[k] = (uint8_t)~smp.mask[k];
+	return true;
+}
+
+bool
+look_is_met(const struct look *l, const uint8_t *data)
+{
+	for (unsigned i = 0; i < l->n_bytes; i++)
+		if (((l->bytes[i] ^ data[l->at + i]) & ~l->any[i] & 0xff) != 0)
+			return false;
+	return true;
+}
+
 const struct look_row look_rows[N_LOOK_KINDS] = {
 	[LOOK_STATE] = { "state", "LID, SM LID or LinearFDBTop", "LIDs, SM LIDs or LinearFDBTop",
 	    count_state, look_at_state, doubt_state },
@@ -98,4 +134,6 @@ const struct look_row look_rows[N_LOOK_KINDS] = {
 	    qos_forget_map },
 	[LOOK_VL_ARB] = { "vlarb", "table of VL arbitration", "tables of VL arbitration",
 	    qos_n_arbs, qos_look_at_arb, qos_forget_arb },
+	[LOOK_GROUPS] = { "adaptive", "block of adaptive routing", "blocks of adaptive routing",
+	    count_groups, look_at_groups, ar_doubt },
 };

@@ -20,6 +20,7 @@ enum look_kind {
 	LOOK_PKEYS,
 	LOOK_SL2VL,
 	LOOK_VL_ARB,
+	LOOK_GROUPS, /* of adaptive routing, and whether it is on */
 	N_LOOK_KINDS
 };
 
@@ -30,6 +31,7 @@ struct look {
 	uint8_t port; /* a CA's or router's that the way goes to; of switches any */
 	uint8_t at, n_bytes;
 	uint8_t bytes[WIRE_SMP_DATA_BYTES];
+	uint8_t any[WIRE_SMP_DATA_BYTES]; /* bits of these that may be anything */
 };
 
 struct look_row {
@@ -43,5 +45,8 @@ struct look_row {
 	void (*forget)(struct sweeper *s, uint32_t slot, uint32_t i);
 };
 extern const struct look_row look_rows[N_LOOK_KINDS];
+
+/* Does an answer, its 64 bytes, show what the look says? */
+bool look_is_met(const struct look *l, const uint8_t *data);
 
 #endif

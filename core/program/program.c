@@ -290,6 +290,7 @@ program_forget(struct sweeper *s)
 {
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
 		forget_node(inv_node(&s->inv, i), s->rule.others == OTHERS_RULED);
+	ar_forget_all(s);
 	s->writing.held.n = s->writing.silent.n = s->writing.unwritten.n = 0;
 	s->telling.held_for_sls = false;
 	s->telling.n_untold = s->writing.n_owed = s->writing.n_short = 0;

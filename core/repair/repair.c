@@ -374,6 +374,7 @@ repair_tables(struct repair *p, struct repair_event *ev, bool *done, struct fm_e
 	plan->delta_base = copied ? 0 : p->k->prev->number;
 	plan->made = plan->delta.n > 0 || p->moved.n > 0 ? PLAN_REPAIRED : PLAN_KEPT;
 	plan->rebalance_tried = plan->rebalance_tried && plan->made == PLAN_KEPT;
+	plan->groups_tried = false;
 	return rc;
 }
 
@@ -381,8 +382,7 @@ repair_tables(struct repair *p, struct repair_event *ev, bool *done, struct fm_e
 static bool
 applies(const struct keeping *k)
 {
-	return depend_applies(&k->prev->tables->t) && !tables_are_adaptive(&k->prev->tables->t) &&
-	    k->r->set.ar_max_groups == 0 &&
+	return !k->r->skip_repairs && depend_applies(&k->prev->tables->t) &&
 	    (k->prev->verdict.credit_loops == 0 || k->allow_credit_loops);
 }
 

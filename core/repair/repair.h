@@ -16,9 +16,12 @@
  * taken back later.  What carries no packets and has no way is left as it was:
  * it leads to a dead port, and is right again when that comes back.
  *
+ * Repaired tables have no groups of adaptive routing: those that a repair would leave are not
+ * proven, and a quiet pass gives them others (route.h).
+ *
  * SLs and VLs stay what they are, but where pairs have SLs of layers and no way is free of
  * credit loops by them: those that would close a cycle get others (repair_move.c).  Not
- * repaired, so that the chain routes anew: what is new and not back; adaptive groups; VLs
+ * repaired, so that the chain routes anew: what is new and not back; VLs
  * that go by the numbers of links (FM_SL2VL_BY_OUT); credit loops; a pair that would be left
  * without a path though there are cables.
  */

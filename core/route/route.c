@@ -396,6 +396,7 @@ route_anew(struct router *r, const struct plan_request *q, struct plan **out, st
 	p->graph = snapshot_get(q->snap);
 	p->top_lid = q->snap->fab.max_lid;
 	p->mark = q->chain->mark;
+	p->groups_tried = true;
 	*out = p;
 	return 0;
 }
@@ -615,10 +616,20 @@ awaits_tables(const struct plan *p)
 	return p != NULL && p->change.waiting[0] != '\0' && !p->rebalance_tried;
 }
 
-bool
-plan_wants_quiet_pass(const struct plan *p, const struct chain *chain, enum plan_rebalance when)
+/* Tables that were repaired have none, nor have those that the engine had to give up. */
+static bool
+wants_groups(const struct plan *p, const struct route_settings *set)
 {
-	return (p != NULL && p->may_go_back) || awaits_tables(p) || wants_rebalance(p, chain, when);
+	return p != NULL && p->tables != NULL && set->ar_max_groups > 0 && !p->groups_tried &&
+	    !tables_are_adaptive(&p->tables->t);
+}
+
+bool
+plan_wants_quiet_pass(const struct plan *p, const struct chain *chain,
+    const struct route_settings *set, enum plan_rebalance when)
+{
+	return (p != NULL && p->may_go_back) || awaits_tables(p) ||
+	    wants_rebalance(p, chain, when) || wants_groups(p, set);
 }
 
 /* A quiet pass after which no fewer entries are to go back is the last, once packets of older
@@ -726,6 +737,59 @@ try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p
 	return rc;
 }
 
+/* ------------------------------------------------------------------- groups */
+
+/* The joined tables in place of p's, if all choices are proven. */
+static int
+use_groups(struct router *r, const struct plan_request *q, struct plan *p, struct tables *joined,
+    struct fm_error *err)
+{
+	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = plan_sl_model(r, p) };
+	struct verdict v;
+	int rc = verify_tables(p->snap, &joined->t, &req, r->workers, &v, err);
+
+	if (rc != 0)
+		return rc;
+	if (!verdict_is_safe(&v, q->chain->allow_credit_loops) ||
+	    v.unreachable_pairs > p->verdict.unreachable_pairs) {
+		snprintf(p->adaptive_given_up, sizeof(p->adaptive_given_up), "%s", v.witness);
+		return 0;
+	}
+	tables_put(p->tables);
+	p->tables = tables_get(joined);
+	p->verdict = v;
+	return 0;
+}
+
+/* In a quiet pass: tables that serve and have no groups get those that their engine would give
+ * today, where its group has the port of the entry.  No entry changes. */
+static int
+give_groups(struct router *r, const struct plan_request *q, struct plan *p, struct fm_error *err)
+{
+	struct candidate c = { .entry = p->tables != NULL ? maker_of(q, p) : NULL };
+	struct search s = { .r = r, .p = p };
+	struct tables *joined = NULL;
+	struct fm_error why;
+	int rc = 0;
+
+	if (!q->quiet || !wants_groups(p, &r->set) || p->delta.n > 0 ||
+	    p->change.waiting[0] != '\0')
+		return 0;
+	p->groups_tried = true;
+	p->adaptive_given_up[0] = '\0';
+	if (c.entry == NULL || (c.entry->engine->traits & FM_PROVIDES_AR) == 0 ||
+	    route_entry(&s, &c, &why) != 0)
+		return 0;
+	if (tables_are_adaptive(&c.tables->t))
+		rc = adaptive_join(
+		    r->tables, r->workers, &p->snap->fab, p->tables, c.tables, &joined, err);
+	if (rc == 0 && joined != NULL)
+		rc = use_groups(r, q, p, joined, err);
+	tables_put(c.tables);
+	tables_put(joined);
+	return rc;
+}
+
 int
 plan_make(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
@@ -749,6 +813,8 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 		rc = order(r, q, out, err);
 	if (rc == 0)
 		rc = go_back_by_entries(r, q, out, err);
+	if (rc == 0)
+		rc = give_groups(r, q, *out, err);
 	if (rc == 0)
 		note_what_may_go_back(q, *out);
 	if (rc == 0)

@@ -27,9 +27,9 @@ void router_fini(struct router *r); /* after the last plan_put() */
  * when memory ran out outside the engines. */
 int plan_make(
     struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
-/* Would a quiet pass have entries of p go back, try to rebalance it, or try once more to take up
- * tables that wait?  (NULL: no) */
-bool plan_wants_quiet_pass(
-    const struct plan *p, const struct chain *chain, enum plan_rebalance when);
+/* Would a quiet pass have entries of p go back, try to rebalance it, try once more to take up
+ * tables that wait, or give it groups of adaptive routing?  (NULL: no) */
+bool plan_wants_quiet_pass(const struct plan *p, const struct chain *chain,
+    const struct route_settings *set, enum plan_rebalance when);
 
 #endif

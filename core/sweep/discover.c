@@ -159,6 +159,8 @@ discover_ask_switch(struct sweeper *s, uint32_t node)
 		a, WIRE_ATTR_SWITCH_INFO, 0, may_clear ? on_switch_info_first : on_switch_info) &&
 	    !may_clear)
 		ask_ports(s, node);
+	if (ar_is_asked(s, node) && (a = new_read(s, node, 0)) != NULL)
+		ar_ask(a);
 }
 
 void

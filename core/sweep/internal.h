@@ -3,6 +3,7 @@
 #ifndef CORE_SWEEP_INTERNAL_H
 #define CORE_SWEEP_INTERNAL_H
 
+#include "core/adaptive/adaptive.h"
 #include "core/ask/ask.h"
 #include "core/ask/doubt.h"
 #include "core/ask/lid_route.h"

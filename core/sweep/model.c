@@ -387,7 +387,7 @@ build_snapshot(struct sweeper *s, bool isolated, struct snapshot **out, struct f
 		const struct inv_node *n = inv_node(&s->inv, slot);
 		struct snapshot_switch sw = { n->guid, n->system_guid, n->name, n->n_ports, n->desc,
 			n->info.vendor_id, n->info.device_id, n->sw.linear_fdb_cap,
-			SNAPSHOT_AR_UNKNOWN };
+			ar_groups(s, slot) };
 
 		ok = fm_vec_push(&b.switches, sw) &&
 		    (!node_usable(n) || add_cables(s, &b, slot, isolated));

@@ -63,6 +63,7 @@ note_reboot(struct sweeper *s, uint32_t slot)
 	n->lft = LFT_BLANK;
 	n->sw_refused = 0;
 	forget_ports(n);
+	ar_forget(s, slot);
 	if (n->ports[0].info.lid != 0)
 		audit_table(s, slot);
 }

@@ -191,16 +191,17 @@ say_adaptive(const struct plan *old, const struct plan *p)
 	if (p == NULL || p == old || p->tables == NULL)
 		return;
 	n = &p->tables->adaptive;
-	if (p->adaptive_given_up[0] != '\0')
-		log_warn("sweep", "engine %s: adaptive routing is given up: %s", p->engine,
-		    p->adaptive_given_up);
-	else if (!tables_are_adaptive(&p->tables->t))
-		log_warn("sweep", "engine %s has no adaptive routing", p->engine);
-	else
+	if (tables_are_adaptive(&p->tables->t) && (old == NULL || old->tables != p->tables))
 		log_notice("sweep",
 		    "adaptive routing: groups=%" PRIu64 " adaptive=%" PRIu64 " static=%" PRIu64
-		    " dropped=%" PRIu64 "; not written into switches",
+		    " dropped=%" PRIu64,
 		    n->n_groups, n->n_adaptive, n->n_static, n->n_dropped);
+	else if (p->adaptive_given_up[0] != '\0' &&
+	    (old == NULL || strcmp(old->adaptive_given_up, p->adaptive_given_up) != 0))
+		log_warn("sweep", "engine %s: adaptive routing is given up: %s", p->engine,
+		    p->adaptive_given_up);
+	else if (p->made == PLAN_ROUTED && n->n_groups == 0 && p->adaptive_given_up[0] == '\0')
+		log_warn("sweep", "engine %s gives no groups for adaptive routing", p->engine);
 }
 
 /* Where other tables wait it is said whose entries these are. */

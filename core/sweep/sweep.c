@@ -81,7 +81,7 @@ sweeper_new(
 	s->logs.silent.kind = EVENT_NO_REPLY;
 	s->logs.refused.kind = EVENT_NODE_REFUSES;
 	s->logs.control = (struct fm_log_bucket){ .burst = 1, .every_ms = 60000 };
-	if (!program_new(s) || !sms_new(s) || !audit_new(s) || !agents_new(s)) {
+	if (!program_new(s) || !sms_new(s) || !ar_new(s) || !audit_new(s) || !agents_new(s)) {
 		fm_fail(err, FM_E_RESOURCE, "out of memory for the sweep");
 		sweeper_free(s);
 		return NULL;
@@ -108,6 +108,7 @@ sweeper_free(struct sweeper *s)
 	sms_free(s);
 	audit_free(s);
 	agents_free(s);
+	ar_free(s);
 	plan_put(s->next);
 	plan_put(s->plan);
 	inv_fini(&s->inv);
@@ -138,12 +139,13 @@ sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
 static int64_t
 idle_until_ms(const struct sweeper *s)
 {
-	int64_t at_ms, agents_ms = agents_due_ms(s);
+	int64_t at_ms, agents_ms = agents_due_ms(s), ar_ms = ar_due_ms(s);
 
 	if (s->run.pending > 0)
 		return INT64_MAX;
 	at_ms = sweeper_is_due_between(s) ? 0 : wake_next(s).at_ms;
 	at_ms = agents_ms < at_ms ? agents_ms : at_ms;
+	at_ms = ar_ms < at_ms ? ar_ms : at_ms;
 	return audit_due_ms(s) < at_ms ? audit_due_ms(s) : at_ms;
 }
 
@@ -461,7 +463,8 @@ after_discovery(struct sweeper *s)
 		    s->disc->fell_silent || model_drops(s);
 
 		s->run.quiet = !news &&
-		    plan_wants_quiet_pass(s->plan, s->p.chain, s->set.transition.rebalance);
+		    plan_wants_quiet_pass(
+			s->plan, s->p.chain, &s->set.routing, s->set.transition.rebalance);
 		news = news || s->run.quiet;
 		if (!sms_decide(s) || !news) {
 			end_sweep(s,
@@ -663,6 +666,7 @@ has_more_to_do(struct sweeper *s)
 {
 	if (s->run.phase != PHASE_IDLE || wake_is_due(s) || sweeper_is_due_between(s))
 		return true;
+	ar_step(s);
 	agents_step(s);
 	return audit_step(s);
 }

@@ -13,6 +13,9 @@
  * "Next hop first" (transition.h) excludes packets that meet an old entry after a new one.  A pair
  * with an old end counts then only if packets come by old entries alone.
  *
+ * Packets that chose among the ports of groups before all of that began, and do so no more, came by
+ * those ports as by old entries (mixtures_let_choose()).
+ *
  * Cost: changed entries times the ports of a switch; for LIDs with pairs that are not held,
  * O(switches).
  */
@@ -38,6 +41,7 @@ struct mixtures {
 	const uint64_t *lost;	   /* [n_channels] bits: cables that carry nothing; NULL: none */
 	const uint8_t *sends;	   /* [n_switches] */
 	const struct plan_entry *entries;
+	const struct plan *chose; /* by its groups packets may have gone till now; NULL: by none */
 	uint8_t *changes, *was; /* [n_switches] of the LID at hand: does it change, the old port */
 	uint8_t *comes;		/* [n_switches] how packets to it come here */
 	fm_sw *stack;		/* [n_switches] */
@@ -77,7 +81,28 @@ mixtures_new(uint32_t n_switches, const struct fm_tables *t, const uint64_t *los
 	return NULL;
 }
 
+void
+mixtures_let_choose(struct mixtures *m, const struct plan *before)
+{
+	m->chose = before;
+}
+
 /* ------------------------------------------------------------------- next hops */
+
+/* The ports of the group by which packets may have left, [4] words; NULL: by none. */
+static const uint64_t *
+choices_at(const struct mixtures *m, fm_sw sw)
+{
+	const struct fm_tables *t;
+	uint16_t group;
+
+	if (m->chose == NULL || sw >= m->chose->snap->fab.n_switches ||
+	    m->lid > m->chose->snap->fab.max_lid)
+		return NULL;
+	t = &m->chose->tables->t;
+	group = t->ar_group[sw][m->lid];
+	return group != 0 ? t->ar_ports[sw][group] : NULL;
+}
 
 static uint32_t
 alive(const struct mixtures *m, fm_sw sw, uint8_t port)
@@ -118,6 +143,18 @@ pass_on(struct mixtures *m, uint32_t channel, unsigned how, uint32_t n)
 	return n;
 }
 
+/* Packets that chose: by what they met before, entries that are new are not among it. */
+static uint32_t
+pass_choices_on(struct mixtures *m, fm_sw sw, unsigned how, uint32_t n)
+{
+	const uint64_t *ports = choices_at(m, sw);
+
+	if (ports != NULL)
+		FM_EACH_BIT (port, ports, 256)
+			n = pass_on(m, alive(m, sw, (uint8_t)port), how & (BY_OLD | BY_MIXTURE), n);
+	return n;
+}
+
 static void
 follow(struct mixtures *m)
 {
@@ -134,6 +171,7 @@ follow(struct mixtures *m)
 		fm_sw sw = m->stack[--n];
 		unsigned how = m->comes[sw] &= (uint8_t)~ON_STACK;
 
+		n = pass_choices_on(m, sw, how, n);
 		if (!m->changes[sw]) {
 			n = pass_on(m, new_hop(m, sw), how, n);
 			continue;
@@ -176,6 +214,14 @@ excludes(enum deps_mode mode, unsigned age, unsigned age_to)
 	    (mode == DEPS_ORDERED && age == NEW && age_to == OLD);
 }
 
+static bool
+chose_to(const struct mixtures *m, fm_sw sw, uint8_t port)
+{
+	const uint64_t *ports = choices_at(m, sw);
+
+	return ports != NULL && fm_bit_test(ports, port);
+}
+
 static enum depend_result
 need_into(struct mixtures *m, fm_sw sw, uint32_t out, unsigned age_to, enum deps_mode mode)
 {
@@ -195,7 +241,7 @@ need_into(struct mixtures *m, fm_sw sw, uint32_t out, unsigned age_to, enum deps
 		from = g->to[first + port];
 		is = m->t->lft[from][m->lid];
 		was = m->changes[from] ? m->was[from] : is;
-		age = (was == back ? OLD : 0u) | (is == back ? NEW : 0u);
+		age = (was == back || chose_to(m, from, back) ? OLD : 0u) | (is == back ? NEW : 0u);
 		if (!excludes(mode, age, age_to) && alive(m, from, back) == in)
 			rc = need(m, from, ways_to(mode, age, age_to), in, out);
 	}

@@ -15,6 +15,8 @@ struct mixtures;
  * borrowed.  NULL: out of memory. */
 struct mixtures *mixtures_new(uint32_t n_switches, const struct fm_tables *t, const uint64_t *lost,
     const uint8_t *sends, const struct plan_entry *entries);
+/* Packets may have chosen by the groups of the plan before, which is borrowed. */
+void mixtures_let_choose(struct mixtures *m, const struct plan *before);
 void mixtures_free(struct mixtures *m); /* NULL is fine */
 /* What the mode says of entries first .. end - 1, which are those of one LID, goes into g, which
  * has one VL and holds what packets depend on by the old tables or by the new.

@@ -298,6 +298,8 @@ reconfig_order(struct reconfig *c)
 	if (ok && c->n_vls == 1) {
 		o.mixtures = mixtures_new(c->fab->n_switches, &c->p->tables->t,
 		    st != NULL ? st->lost : NULL, c->sends, o.entries.item);
+		if (o.mixtures != NULL && c->choices == CHOICES_HELD)
+			mixtures_let_choose(o.mixtures, c->prev);
 		ok = o.mixtures != NULL;
 	}
 	ok = ok && visit_lids(&o);

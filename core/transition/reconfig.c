@@ -189,6 +189,12 @@ find_graph(struct reconfig *c)
 	if (c->n_vls > 1 && (c->deps = reconfig_deps(c)) == NULL)
 		return false;
 	c->g = c->at_hand ? c->r->repair->g : reconfig_build(c);
+	if (c->flight->choices)
+		c->choices =
+		    c->at_hand && c->g->has_choices && tables_are_adaptive(&c->prev->tables->t)
+		    ? CHOICES_HELD
+		    : CHOICES_NOT_HELD;
+	c->in_flight = c->in_flight || c->choices == CHOICES_NOT_HELD;
 	return c->g != NULL;
 }
 
@@ -197,6 +203,8 @@ find_graph(struct reconfig *c)
 static bool
 holds_older(const struct reconfig *c)
 {
+	if (c->choices == CHOICES_NOT_HELD)
+		return false;
 	return c->at_hand ? c->g->base <= c->flight->oldest
 			  : c->flight->found && depend_is_by_levels(c->g);
 }

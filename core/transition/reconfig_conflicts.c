@@ -106,8 +106,8 @@ may_mix(const struct plan *x, const struct plan *y)
 	if (a->sl_shape == FM_SL_BY_SW_DLID && (x->regions != NULL || y->regions != NULL) &&
 	    !(y->made == PLAN_REPAIRED && reconfig_same_sls(x, y)))
 		return false; /* switches share rows of SLs */
-	return a->sl_shape == b->sl_shape && !tables_are_adaptive(a) && !tables_are_adaptive(b) &&
-	    x->snap->fab.n_switches == y->snap->fab.n_switches && plan_same_vls(x, y);
+	return a->sl_shape == b->sl_shape && x->snap->fab.n_switches == y->snap->fab.n_switches &&
+	    plan_same_vls(x, y);
 }
 
 /* Did the interrupted writing leave entries of the LID unwritten? */

@@ -33,6 +33,13 @@ enum mark {
 	KEEPS_OLD /* it conflicts, and its old entries stay */
 };
 
+/* Packets that have chosen by groups of the tables before. */
+enum choices {
+	NO_CHOICES,
+	CHOICES_HELD,	 /* what they depend on is in the graph */
+	CHOICES_NOT_HELD /* they count as older packets */
+};
+
 struct reconfig {
 	struct router *r;
 	/* What the switches hold, and what they are to; p was just made, and may still change */
@@ -47,8 +54,9 @@ struct reconfig {
 	struct fm_fabric was;		      /* fab, as far as the tables before have rows */
 	enum verify_sl_model model;
 	uint32_t n_vls;
-	bool same_vls;	       /* by both plans every packet has the same VL */
-	bool at_hand;	       /* g is the graph of repair, which made the new tables */
+	bool same_vls; /* by both plans every packet has the same VL */
+	bool at_hand;  /* g is the graph of repair, which made the new tables */
+	enum choices choices;
 	bool in_flight;	       /* of older plans than the one before */
 	struct depend *g;      /* what packets in the fabric depend on, perhaps more */
 	struct deps *deps;     /* several VLs: of LIDs as a whole */

@@ -19,8 +19,8 @@ reconfig_may_interrupt(const struct plan *was, const struct plan *now)
 	const struct fm_tables *a = &was->tables->t, *b = &now->tables->t;
 
 	return now->change.kind != PLAN_ENGINE && a->sl2vl_shape == FM_SL2VL_MODULO &&
-	    b->sl2vl_shape == FM_SL2VL_MODULO && !tables_are_adaptive(a) &&
-	    !tables_are_adaptive(b) && was->snap->fab.n_switches == now->snap->fab.n_switches &&
+	    b->sl2vl_shape == FM_SL2VL_MODULO &&
+	    was->snap->fab.n_switches == now->snap->fab.n_switches &&
 	    a->n_vls_used == b->n_vls_used && reconfig_same_sls(was, now);
 }
 

@@ -436,7 +436,8 @@ START_TEST(repaired_tables_are_rebalanced)
 		p = pass(&c, b.now, PLAN_REBALANCE_NEVER, true);
 		ck_assert(!is_routed(p));
 		plan_put(p);
-		ck_assert_int_eq(plan_wants_quiet_pass(c.plan, &c.chain, PLAN_REBALANCE_AUTO),
+		ck_assert_int_eq(plan_wants_quiet_pass(c.plan, &c.chain, &ROUTE_SETTINGS_DEFAULT,
+				     PLAN_REBALANCE_AUTO),
 		    c.plan->deviations.n > 0 && balances[_i].quietly);
 		most = most_routes(&c, c.plan);
 		p = pass(&c, b.now, PLAN_REBALANCE_ALWAYS, false); /* does not wait for quiet */
@@ -455,7 +456,8 @@ START_TEST(repaired_tables_are_rebalanced)
 			    c.plan->deviations.n == 0);
 			n_left++;
 		}
-		ck_assert(!plan_wants_quiet_pass(c.plan, &c.chain, PLAN_REBALANCE_AUTO));
+		ck_assert(!plan_wants_quiet_pass(
+		    c.plan, &c.chain, &ROUTE_SETTINGS_DEFAULT, PLAN_REBALANCE_AUTO));
 		course_fini(&c);
 		breaking_fini(&b);
 	}

@@ -70,11 +70,11 @@ composed_init(struct composed *c, unsigned workers)
 	c->set.region = c->region;
 }
 
-/* From now on nothing is repaired, as alternatives are wanted: events are composed anew. */
+/* From now on nothing is repaired: events are composed anew. */
 static inline void
 repair_nothing(struct composed *c)
 {
-	c->router.set.ar_max_groups = 1;
+	c->router.skip_repairs = true;
 }
 
 static inline void

@@ -170,36 +170,6 @@ START_TEST(a_new_host_costs_a_block_per_switch)
 }
 END_TEST
 
-/* With adaptive routing, the choices of its neighbours on the leaf too. */
-START_TEST(a_new_host_may_be_reached_by_the_same_alternatives)
-{
-	uint64_t before;
-	uint32_t host;
-
-	prepare(fabrics[_i]);
-	rig.set.routing.ar_max_groups = 64;
-	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
-	host = last_host();
-	sim_unlink(rig.sim, host, 1);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
-	before = sweeper_plan(rig.sweeper)->tables->adaptive.n_adaptive;
-	sim_relink(rig.sim, host, 1);
-	settle();
-	ck_assert(is_kept());
-	ck_assert_uint_gt(before, 0);
-	ck_assert_uint_gt(sweeper_plan(rig.sweeper)->tables->adaptive.n_adaptive, before);
-	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->verdict.unreachable_pairs, 0);
-	sim_unlink(rig.sim, host, 1);
-	settle();
-	sim_run(rig.sim, sim_now_ns(rig.sim) + HOUR_NS);
-	rig_run(&rig, SWEEP_LIGHT);
-	ck_assert(is_kept());
-	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->absent.n, 0);
-	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->tables->adaptive.n_adaptive, before);
-}
-END_TEST
-
 /* Who stays away is taken out, in a pass that a light sweep starts. */
 START_TEST(a_host_that_stays_away_is_dropped)
 {
@@ -488,7 +458,6 @@ suite(void)
 	tcase_add_loop_test(t, a_host_that_reboots_changes_nothing, 0, N_FABRICS);
 	tcase_add_test(t, a_leaf_that_reboots_is_written_and_no_other_switch);
 	tcase_add_loop_test(t, a_new_host_costs_a_block_per_switch, 0, N_FABRICS);
-	tcase_add_loop_test(t, a_new_host_may_be_reached_by_the_same_alternatives, 0, N_FABRICS);
 	tcase_add_test(t, a_host_that_stays_away_is_dropped);
 	tcase_add_test(t, a_lost_cable_that_carries_traffic_is_routed_round);
 	tcase_add_test(t, first_hosts_of_a_leaf_are_routed_anew);

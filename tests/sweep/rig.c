@@ -172,6 +172,7 @@ rig_start(struct rig *r)
 	parts.may_take_plan = r->may_take_plan;
 	parts.may_take_plan_arg = r->may_take_plan_arg;
 	parts.plan_path = r->plan_path;
+	parts.vendors = r->vendors;
 	parts.transport = r->transport;
 	parts.txn = r->txn;
 	r->sweeper = sweeper_new(&parts, &r->set, &err);

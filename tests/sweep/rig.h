@@ -24,6 +24,7 @@ struct rig {
 	struct sweeper *sweeper;
 	struct store *store;   /* NULL unless opened by the test */
 	const char *plan_path; /* sweep_parts */
+	const struct vendors *vendors;
 	struct ha ha;
 	struct router router;
 	int timeout_ms; /* of an SMP; 0: 200 */

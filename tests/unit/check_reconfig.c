@@ -619,13 +619,15 @@ START_TEST(what_waits_is_tried_again)
 	struct plan *again = make_rooted_by(10, b, PLAN_DRAIN_LOSS, PLAN_FROM_PREV, true, false);
 	struct plan *c = make_rooted_by(0, b, PLAN_DRAIN_LOSS, PLAN_FROM_PREV, true, false);
 
-	ck_assert(plan_wants_quiet_pass(b, NULL, PLAN_REBALANCE_NEVER));
+	ck_assert(plan_wants_quiet_pass(b, NULL, &ROUTE_SETTINGS_DEFAULT, PLAN_REBALANCE_NEVER));
 	ck_assert_str_eq(kept->change.waiting, b->change.waiting);
-	ck_assert(plan_wants_quiet_pass(kept, NULL, PLAN_REBALANCE_NEVER));
+	ck_assert(plan_wants_quiet_pass(kept, NULL, &ROUTE_SETTINGS_DEFAULT, PLAN_REBALANCE_NEVER));
 	ck_assert_str_eq(older->change.waiting, b->change.waiting);
-	ck_assert(plan_wants_quiet_pass(older, NULL, PLAN_REBALANCE_NEVER));
+	ck_assert(
+	    plan_wants_quiet_pass(older, NULL, &ROUTE_SETTINGS_DEFAULT, PLAN_REBALANCE_NEVER));
 	ck_assert_str_eq(again->change.waiting, b->change.waiting);
-	ck_assert(!plan_wants_quiet_pass(again, NULL, PLAN_REBALANCE_NEVER));
+	ck_assert(
+	    !plan_wants_quiet_pass(again, NULL, &ROUTE_SETTINGS_DEFAULT, PLAN_REBALANCE_NEVER));
 	ck_assert_str_eq(c->change.waiting, "");
 	ck_assert_uint_eq(c->change.n_drained, 0);
 	ck_assert_int_eq(c->made, PLAN_ROUTED);
