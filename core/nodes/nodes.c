@@ -53,6 +53,20 @@ parse_level(const char *level, struct node_item *item, struct fm_error *err)
 	return 0;
 }
 
+static int
+parse_type(const char *type, struct node_item *item, struct fm_error *err)
+{
+	static const char *const types[] = {
+		[NODE_TYPE_CA] = "ca", [NODE_TYPE_SWITCH] = "switch", [NODE_TYPE_ROUTER] = "router"
+	};
+
+	for (item->number = 0; item->number < sizeof(types) / sizeof(*types); item->number++)
+		if (strcmp(type, types[item->number]) == 0)
+			return 0;
+	return fm_fail(
+	    err, FM_E_CONFIG, "type:%s: write type:ca (hosts), type:switch or type:router", type);
+}
+
 /* What stands behind "1-4,7", or NULL when that is not what it begins with. */
 static const char *
 after_ranges(const char *p, uint64_t min, uint64_t max)
@@ -171,6 +185,10 @@ node_item_parse(const char *text, struct node_item *item, struct fm_error *err)
 	if ((rest = after_prefix(text, "level:")) != NULL) {
 		item->kind = NODE_LEVEL;
 		return parse_level(rest, item, err);
+	}
+	if ((rest = after_prefix(text, "type:")) != NULL) {
+		item->kind = NODE_TYPE;
+		return parse_type(rest, item, err);
 	}
 	if (text[0] == '@') {
 		item->kind = NODE_GROUP;

@@ -10,6 +10,7 @@
  *				prefix may be left out
  *	All			every node (the device group that opa-fm knows; name:All
  *				is a node of that name)
+ *	type:ca, type:switch	all of a kind (IBA's NodeType); type:router
  *	level:0, level:top	switches so many hops above the nearest host-bearing one
  *	0x0002c9.../1-18,20	what the cables on those ports of the switch of that
  *				GUID lead to: switches and end-ports
@@ -28,13 +29,22 @@ struct snapshot;
 
 struct node_group;
 
-enum node_item_kind { NODE_GUID, NODE_SYSTEM, NODE_NAME, NODE_LEVEL, NODE_PORTS, NODE_GROUP };
+enum node_item_kind {
+	NODE_GUID,
+	NODE_SYSTEM,
+	NODE_NAME,
+	NODE_TYPE,
+	NODE_LEVEL,
+	NODE_PORTS,
+	NODE_GROUP
+};
+enum node_type { NODE_TYPE_CA, NODE_TYPE_SWITCH, NODE_TYPE_ROUTER };
 #define NODE_LEVEL_TOP UINT64_MAX
 
 struct node_item {
 	enum node_item_kind kind;
 	bool minus;	  /* taken out of what stands before it */
-	uint64_t number;  /* GUID or level */
+	uint64_t number;  /* GUID, level, or enum node_type */
 	const char *name; /* pattern, list of ports, name of the group; borrowed from text */
 	const char *text; /* as written, borrowed */
 	const struct node_group *group; /* of NODE_GROUP, once bound */

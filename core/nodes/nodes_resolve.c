@@ -205,6 +205,24 @@ mark_names(const struct resolver *r, const struct snapshot *snap)
 	}
 }
 
+/* A switch's port 0 goes with it, an aggregator is a CA. */
+static void
+mark_type(const struct resolver *r, size_t item, const struct fm_fabric *fab)
+{
+	enum node_type type = (enum node_type)r->items[item].number;
+
+	for (fm_sw s = 0; type == NODE_TYPE_SWITCH && s < fab->n_switches; s++)
+		add_switch(r, item, s);
+	for (fm_end e = 0; e < fab->n_ends; e++) {
+		enum node_type its = fab->end_kind[e] == FM_END_SWITCH ? NODE_TYPE_SWITCH
+		    : fab->end_kind[e] == FM_END_ROUTER		       ? NODE_TYPE_ROUTER
+								       : NODE_TYPE_CA;
+
+		if (its == type)
+			add_end(r, item, e);
+	}
+}
+
 /* What is cabled to the ports of one switch. */
 static void
 mark_ports(const struct resolver *r, size_t item, const struct snapshot *snap)
@@ -340,6 +358,9 @@ resolve_one(struct finding *f, struct resolver *r, size_t i, struct fm_error *er
 			r->names[r->n_names++] = (struct name_key){ item->name, i };
 		else
 			mark_pattern(r, i, f->snap);
+		return 0;
+	case NODE_TYPE:
+		mark_type(r, i, &f->snap->fab);
 		return 0;
 	case NODE_PORTS:
 		mark_ports(r, i, f->snap);
