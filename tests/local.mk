@@ -334,6 +334,7 @@ UNIT_TESTS = \
 	tests/unit/check_transact \
 	tests/unit/check_transition \
 	tests/unit/check_verify \
+	tests/unit/check_vfabric \
 	tests/unit/check_wire
 check_PROGRAMS += $(LONG_UNIT_TESTS) $(UNIT_TESTS)
 
@@ -595,6 +596,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_second_port.sh \
 	tests/integration/fmsim_keys.sh \
 	tests/integration/fmsim_partitions.sh \
+	tests/integration/fmsim_vfabrics.sh \
 	tests/integration/fmsim_paths.sh \
 	tests/integration/fmsim_registered.sh \
 	tests/integration/fmsim_restart.sh \

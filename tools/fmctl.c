@@ -50,6 +50,10 @@ const struct verb fmctl_verbs[] = {
 	{ "partitions", "[P_KEY|NAME]", "who may talk to whom; the members of one",
 	    "  P_KEY, NAME          show its members, and the ports that are named and not there\n",
 	    { "pkey" }, true, NULL, NULL, fmctl_show_partitions, NULL },
+	{ "vfabrics", "[NAME]", "virtual fabrics: P_Key, SL, share, limits, members",
+	    "  NAME                 show its members, what their P_Key tables hold, and what its\n"
+	    "                       lists name that is not there\n",
+	    { "name" }, false, NULL, NULL, fmctl_show_vfabrics, NULL },
 	{ "verify", "[--readback]", "the verdict on the routes, or on what switches hold",
 	    "  --readback           read the tables of all switches and judge those\n"
 	    "Exit code 3 where there is a loop, a pair without a path, a switch that does not\n"

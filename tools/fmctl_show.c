@@ -879,6 +879,69 @@ fmctl_show_partitions(const struct ask *a, const json_t *result, FILE *out)
 		show_members(json_array_get(all, i), out);
 }
 
+/* "70 %", "first", or nothing where no vfabric has a share. */
+static void
+say_share(const json_t *r, char *buf, size_t size)
+{
+	const json_t *share = json_object_get(r, "share");
+
+	if (json_is_true(json_object_get(r, "high_priority")))
+		snprintf(buf, size, "first");
+	else if (share != NULL)
+		snprintf(buf, size, "%" I " %%", json_integer_value(share));
+	else
+		snprintf(buf, size, "-");
+}
+
+static void
+show_vfabric_members(const json_t *vfabric, FILE *out)
+{
+	static const struct column columns[] = { { "NODE", "node", NULL, false },
+		{ "PORT", "port", NULL, true }, { "GUID", "guid", NULL, false },
+		{ "MEMBER", "member", NULL, false }, { "HELD", "held", NULL, false } };
+	static const struct column missing_columns[] = { { "ITEM", "item", NULL, false },
+		{ "LIST", "list", NULL, false }, { "FILE", "file", NULL, false },
+		{ "LINE", "line", NULL, true } };
+	const json_t *members = json_object_get(vfabric, "members");
+	const json_t *missing = json_object_get(vfabric, "missing");
+
+	if (members == NULL)
+		return;
+	fputc('\n', out);
+	fmctl_table(members, columns, N_OF(columns), true, out);
+	if (json_array_size(missing) > 0) {
+		fputs("\nNamed by its lists, and not in the subnet:\n", out);
+		fmctl_table(missing, missing_columns, N_OF(missing_columns), true, out);
+	}
+}
+
+static void
+say_n_missing(const json_t *r, char *buf, size_t size)
+{
+	snprintf(buf, size, "%zu", json_array_size(json_object_get(r, "missing")));
+}
+
+void
+fmctl_show_vfabrics(const struct ask *a, const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "NAME", "name", NULL, false },
+		{ "PKEY", "pkey", NULL, false }, { "SL", "sl", NULL, true },
+		{ "SHARE", NULL, say_share, true }, { "MTU", "mtu", NULL, true },
+		{ "RATE", "rate", NULL, true }, { "FULL", "full", NULL, true },
+		{ "LIMITED", "limited", NULL, true }, { "HOLDING", "holding", NULL, true },
+		{ "UNREAD", "unread", NULL, true }, { "MISSING", NULL, say_n_missing, true } };
+	const json_t *all = json_object_get(result, "vfabrics");
+	const char *by = fmctl_string(result, "sl_by");
+
+	fmctl_table(all, columns, N_OF(columns), false, out);
+	fprintf(out, "ports       %" I " of hosts, %" I " of them in no vfabric\n",
+	    fmctl_number(result, "host_ports"), fmctl_number(result, "in_none"));
+	if (strcmp(by, "vfabric") != 0)
+		fprintf(out, "SLs         of paths are said by: %s\n", by);
+	for (size_t i = 0; i < json_array_size(all); i++)
+		show_vfabric_members(json_array_get(all, i), out);
+}
+
 static void
 say_next(const json_t *r, char *buf, size_t size)
 {

@@ -52,9 +52,10 @@ enum {
 };
 
 enum blob_subnet_flag {
-	BLOB_ASK_ALWAYS = 1, /* a QoS policy decides on paths: only the SA can tell them */
-	BLOB_SL_FREE = 2,    /* packets of all SLs go the same ways: a partition's SL counts */
-	BLOB_SL_LEVELS = 4   /* of a partition's SL bit 3 counts: which of two levels of quality */
+	BLOB_ASK_ALWAYS =
+	    1, /* a QoS policy or limits of partitions decide on paths: only the SA can tell */
+	BLOB_SL_FREE = 2,  /* packets of all SLs go the same ways: a partition's SL counts */
+	BLOB_SL_LEVELS = 4 /* of a partition's SL bit 3 counts: which of two levels of quality */
 };
 
 struct blob_subnet {

@@ -206,9 +206,9 @@ warn_unused(const struct conf_private *self)
 static int
 resolve(struct conf_private *self, struct fm_error *err)
 {
-	static int (*const steps[])(
-	    struct conf_private *, struct fm_error *) = { conf_resolve_groups, resolve_chain,
-		conf_resolve_regions, conf_check_steps, conf_resolve_policies, resolve_socket,
+	static int (*const steps[])(struct conf_private *,
+	    struct fm_error *) = { conf_resolve_groups, resolve_chain, conf_resolve_regions,
+		conf_check_steps, conf_resolve_vfabrics, conf_resolve_policies, resolve_socket,
 		resolve_allowed_sms, conf_check_daemon, conf_check_links, conf_resolve_local_port };
 	struct option_table table = conf_option_table();
 	int rc = option_values_store(&table, self->own, NULL, &self->mem, self->conf, err);

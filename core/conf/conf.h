@@ -83,7 +83,7 @@ void conf_put(struct conf *c); /* NULL is fine */
 
 enum conf_region_loops { REGION_LOOPS_DEFAULT, REGION_LOOPS_REFUSE, REGION_LOOPS_WARN };
 
-/* What the sections group "NAME" and region "NAME" say. */
+/* What the sections group "NAME", region "NAME" and vfabric "NAME" say. */
 struct conf_group {
 	struct fm_nodeset members;
 };
@@ -91,6 +91,13 @@ struct conf_region {
 	struct fm_nodeset switches;
 	const char *chain_text;
 	int credit_loops; /* enum conf_region_loops */
+};
+struct conf_vfabric {
+	struct fm_nodeset members, limited;
+	int64_t pkey, sl, share;
+	bool high_priority, security;
+	int mtu, rate; /* numbers in vfabric_mtus, vfabric_rates */
+	const char *groups_text;
 };
 struct conf_row;
 /* A kind of section that the daemon itself knows by titles, as many as one likes. */

@@ -22,10 +22,18 @@ resolve_partitions(struct conf_private *self, struct fm_error *err)
 {
 	struct conf_partitions *p = &self->conf->partitions;
 	const struct fm_file *f = &p->file;
-	struct part_options o = { .both_keys = p->allow_both, .qos = self->conf->qos.enable };
+	struct part_more *more = fm_arena_array(&self->mem, p->vfabrics.n + 1, struct part_more);
+	struct part_options o = { .more = more,
+		.n_more = p->vfabrics.n,
+		.both_keys = p->allow_both,
+		.qos = self->conf->qos.enable };
 
+	if (more == NULL)
+		return conf_out_of_memory(err);
+	for (size_t i = 0; i < p->vfabrics.n; i++)
+		more[i] = vfabric_part(&p->vfabrics.of[i]);
 	return f->path == NULL
-	    ? partitions_default(&o, &p->all, err)
+	    ? partitions_default(&o, &p->all, self->all, err)
 	    : partitions_parse(f->path, f->bytes, f->n_bytes, &o, &p->all, self->all, err);
 }
 
@@ -52,13 +60,60 @@ place_error(const struct conf_private *self, const char *prefix, struct fm_error
 	    err, FM_E_CONFIG, "%.100s:%u: %s%.100s", at->file, at->line, key, sentence + n);
 }
 
+static const char *const prefix[QOS_PORTS + 1] = { [QOS_CA] = "qos_ca_",
+	[QOS_ROUTER] = "qos_rtr_",
+	[QOS_SWITCH0] = "qos_sw0_",
+	[QOS_SWITCH] = "qos_swe_",
+	[QOS_COMMON] = "qos_" };
+
+/* Shares of vfabrics are SL2VL and weights; a key that says these, too, is a second word for it. */
+static int
+join_shares(struct conf_private *self, struct qos *q, struct fm_error *err)
+{
+	static const char *const words[] = { "sl2vl", "vlarb_high", "vlarb_low" };
+	const struct vfabrics *v = &self->conf->partitions.vfabrics;
+
+	for (unsigned i = 0; v->weighs && i < (QOS_PORTS + 1) * 3; i++) {
+		const struct option_origin *at;
+		char key[40];
+
+		snprintf(key, sizeof(key), "%s%s", prefix[i / 3], words[i % 3]);
+		at = option_values_origin(self->own, key);
+		if (at != NULL &&
+		    conf_note_own(self, key,
+			fm_fail(err, FM_E_CONFIG,
+			    "vfabrics have shares, which say SL2VL and weights: leave this out, or "
+			    "share and high_priority"),
+			err) != 0)
+			return (int)err->kind;
+	}
+	for (unsigned k = 0; k < QOS_PORTS; k++)
+		vfabrics_qos(v, &q->port[k]);
+	return 0;
+}
+
+/* On ports with fewer VLs than SLs have shares some SLs have one VL together. */
+static void
+warn_of_few_vls(const struct conf *conf)
+{
+	const struct vfabrics *v = &conf->partitions.vfabrics;
+	unsigned n = 0, vls = wire_data_vls(conf_op_vls(&conf->ports));
+
+	for (unsigned sl = 0; sl < VFABRIC_SLS; sl++)
+		n += v->sl[sl].used;
+	for (unsigned k = 0; k < QOS_PORTS; k++)
+		vls = conf->qos.tables->port[k].max_vls < vls ? conf->qos.tables->port[k].max_vls
+							      : vls;
+	if (v->weighs && n > vls)
+		log_warn("conf",
+		    "vfabrics have %u SLs with shares, but ports run %u VLs at most (max_op_vls, "
+		    "qos_max_vls): some SLs have one VL and its weight together",
+		    n, vls);
+}
+
 static int
 resolve_qos(struct conf_private *self, struct fm_error *err)
 {
-	static const char *const prefix[QOS_PORTS] = { [QOS_CA] = "qos_ca_",
-		[QOS_ROUTER] = "qos_rtr_",
-		[QOS_SWITCH0] = "qos_sw0_",
-		[QOS_SWITCH] = "qos_swe_" };
 	struct conf *conf = self->conf;
 	struct qos *q = fm_arena_array(&self->mem, 1, struct qos);
 
@@ -70,29 +125,45 @@ resolve_qos(struct conf_private *self, struct fm_error *err)
 			&conf->qos.text[k], &conf->qos.text[QOS_COMMON], &q->port[k], err) != 0 &&
 		    (place_error(self, prefix[k], err), conf_note(self, err)) != 0)
 			return (int)err->kind;
+	if (join_shares(self, q, err) != 0)
+		return (int)err->kind;
 	conf->qos.tables = conf->qos.enable ? q : NULL;
+	if (conf->qos.enable)
+		warn_of_few_vls(conf);
 	return 0;
 }
 
 /* A rule by P_Key goes before the SL that partitions.conf gives. */
-static void
-join_partitions(const struct qos_policy *policy, const struct partitions *all)
+static int
+join_partitions(struct conf_private *self, const struct qos_policy *policy, struct fm_error *err)
 {
+	const struct partitions *all = self->conf->partitions.all;
 	const struct partition *list;
 	size_t n;
+	int rc = 0;
 
 	list = partitions_list(all, &n);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; rc == 0 && i < n; i++) {
 		uint8_t sl;
 
 		if (!qos_policy_partition_sl(policy, list[i].pkey, &sl) || sl == list[i].sl)
 			continue;
+		if (list[i].sl_is_firm) {
+			rc = conf_note_own(self, "qos_policy_file",
+			    fm_fail(err, FM_E_CONFIG,
+				"it gives P_Key 0x%04x SL %u, and vfabric %s SL %u: leave it out "
+				"in one of them",
+				list[i].pkey, sl, list[i].name, list[i].sl),
+			    err);
+			continue;
+		}
 		log_info("conf",
 		    "partition 0x%04x has SL %u by the QoS policy, which goes before SL %u of the "
 		    "partition",
 		    list[i].pkey, sl, list[i].sl);
 		partitions_set_sl(all, list[i].pkey, sl);
 	}
+	return rc;
 }
 
 /* Without QoS a policy is read, for its mistakes, and not used. */
@@ -116,8 +187,7 @@ resolve_policy(struct conf_private *self, struct fm_error *err)
 		return 0;
 	}
 	conf->qos.policy = p;
-	join_partitions(p, conf->partitions.all);
-	return 0;
+	return join_partitions(self, p, err);
 }
 
 static int

@@ -90,6 +90,8 @@ int conf_check_daemon(struct conf_private *self, struct fm_error *err);
 void conf_warn_of_host(const struct conf *conf);
 /* Regions out of theirs; the default chain is there. */
 int conf_resolve_regions(struct conf_private *self, struct fm_error *err);
+/* Vfabrics out of theirs, with their SLs and shares. */
+int conf_resolve_vfabrics(struct conf_private *self, struct fm_error *err);
 
 /* Partitions and QoS out of their files. */
 int conf_resolve_policies(struct conf_private *self, struct fm_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sections group "NAME" and region "NAME" to groups and regions.
+ * The sections group "NAME", region "NAME" and vfabric "NAME" to groups, regions and vfabrics.
  *
  * Here belongs all that is wrong without a fabric: names, groups that are not
  * there or hold themselves, chains, the order.  What a region holds is seen
@@ -8,6 +8,7 @@
  */
 #include "config.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -349,4 +350,81 @@ conf_resolve_regions(struct conf_private *self, struct fm_error *err)
 		    fm_mix64(self->conf->routing.chain.mark ^ mark_regions(set));
 	region[0].chain = self->conf->routing.chain;
 	return 0;
+}
+
+/* ---------------------------------------------------------------- vfabrics */
+
+static int
+read_vfabric_groups(
+    struct conf_private *self, const struct titled *t, struct vfabric *f, struct fm_error *err)
+{
+	const char *at = option_values_text(t->values, "groups");
+	char *word;
+
+	f->ipoib = at == NULL;
+	if (at == NULL)
+		return 0;
+	f->mgids = fm_arena_alloc(&self->mem, (strlen(at) / 2 + 1) * sizeof(*f->mgids));
+	if (f->mgids == NULL)
+		return conf_out_of_memory(err);
+	while ((word = conf_next_word(&self->mem, &at)) != NULL) {
+		if (strcmp(word, "ipoib") == 0) {
+			f->ipoib = true;
+			continue;
+		}
+		if (inet_pton(AF_INET6, word, f->mgids[f->n_mgids]) != 1 ||
+		    f->mgids[f->n_mgids][0] != 0xff) {
+			fm_fail(err, FM_E_CONFIG,
+			    "%.50s is neither ipoib nor a multicast GID, such as ff12:401b::1",
+			    word);
+			return blame(t, "groups", err);
+		}
+		f->n_mgids++;
+	}
+	return 0;
+}
+
+static int
+make_vfabric(
+    struct conf_private *self, const struct titled *t, struct vfabric *f, struct fm_error *err)
+{
+	const struct option_values *v = t->values;
+	int64_t sl = option_values_number(v, "sl", -1);
+	int rc = check_name(t, err);
+
+	*f = (struct vfabric){ .name = t->title,
+		.pkey = (uint16_t)option_values_number(v, "pkey", 0),
+		.has_sl = sl >= 0,
+		.sl = (uint8_t)(sl >= 0 ? sl : 0),
+		.share = (uint8_t)option_values_number(v, "share", 0),
+		.first = option_values_number(v, "high_priority", 0) != 0,
+		.security = option_values_number(v, "security", 1) != 0,
+		.mtu = vfabric_mtu_code((unsigned)option_values_number(v, "mtu", 0)),
+		.rate = vfabric_rate_code((unsigned)option_values_number(v, "rate", 0)),
+		.file = t->file,
+		.line = t->line };
+	f->full.items = option_values_items(v, "members", &f->full.n);
+	f->limited.items = option_values_items(v, "limited", &f->limited.n);
+	if (rc == 0)
+		rc = check_list(self, t, "members", f->full.n + f->limited.n, err);
+	return rc == 0 ? read_vfabric_groups(self, t, f, err) : rc;
+}
+
+int
+conf_resolve_vfabrics(struct conf_private *self, struct fm_error *err)
+{
+	const struct conf_section *section = conf_section_find("vfabric");
+	const struct vfabric_ground ground = { .qos = self->conf->qos.enable,
+		.has_file = self->conf->partitions.file.path != NULL };
+	struct vfabrics *all = &self->conf->partitions.vfabrics;
+	int rc = 0;
+
+	all->of = fm_arena_array(&self->mem, count_titled(self, section) + 1, struct vfabric);
+	if (all->of == NULL)
+		return conf_out_of_memory(err);
+	for (size_t i = 0; rc == 0 && i < self->titled.n; i++)
+		if (self->titled.item[i].section == section &&
+		    make_vfabric(self, &self->titled.item[i], &all->of[all->n++], err) != 0)
+			rc = conf_note(self, err);
+	return rc == 0 ? vfabrics_settle(all, &ground, self->all, err) : rc;
 }

@@ -668,11 +668,64 @@ static const struct conf_row region_rows[] = {
 	{ .option = { .type = FM_OPT_END } }
 };
 
+#define OF_VFABRIC(name_, type_, field_, def_, ...) \
+	{ \
+		.option = { \
+			.name = name_, \
+			.type = type_, \
+			.def = def_, \
+			.offset = offsetof(struct conf_vfabric, field_), \
+			__VA_ARGS__ \
+		} \
+	}
+static const struct conf_row vfabric_rows[] = {
+	OF_VFABRIC("members", FM_OPT_NODES, members, "",
+	    .help = "Who is in it, and talks to all who are: full members of its partition."),
+	OF_VFABRIC("limited", FM_OPT_NODES, limited, "",
+	    .help = "Limited members, who talk to the full ones alone; who is named in both lists "
+		    "is a full member."),
+	OF_VFABRIC("pkey", FM_OPT_INT, pkey, "0", .min = 0, .max = 0x7fff,
+	    .help = "Its P_Key, without the bit of membership; 0x7fff is the default partition, "
+		    "in which everybody is limited member beside what is written; 0 = the next "
+		    "that nobody has."),
+	OF_VFABRIC("sl", FM_OPT_INT, sl, "-1", .min = -1, .max = 15,
+	    .help = "The SL of paths and groups within it; vfabrics of one SL have their share "
+		    "together; -1 = with a share or high_priority the next that nobody has, else "
+		    "0."),
+	OF_VFABRIC("share", FM_OPT_INT, share, "0", .min = 0, .max = 100, .unit = "percent",
+	    .help = "Of a link on which packets of all SLs wait this SL gets so much; 0 = an even "
+		    "part of what the others leave."),
+	OF_VFABRIC("high_priority", FM_OPT_BOOL, high_priority, "no",
+	    .help = "Its packets go before those of SLs with shares, as far as qos_high_limit "
+		    "says."),
+	OF_VFABRIC("mtu", FM_OPT_ENUM, mtu, "any", .choices = vfabric_mtus, .unit = "bytes",
+	    .help = "The largest MTU of paths within it, and that of its groups, which is 2048 "
+		    "where nothing is written."),
+	OF_VFABRIC("rate", FM_OPT_ENUM, rate, "any", .choices = vfabric_rates, .unit = "Gb/s",
+	    .help = "The highest rate of paths within it, and that of its groups, which a slower "
+		    "port cannot join; theirs is 10 where nothing is written."),
+	{ .option = { .name = "groups",
+	      .type = FM_OPT_STRING,
+	      .offset = offsetof(struct conf_vfabric, groups_text),
+	      .def = "ipoib",
+	      .unit = "multicast groups",
+	      .help = "Groups that are there from the start: MGIDs, and ipoib, the broadcast group "
+		      "of IPoIB." },
+	    .words = true },
+	OF_VFABRIC("security", FM_OPT_BOOL, security, "yes",
+	    .help = "no: limited members are full members, too."),
+	{ .option = { .type = FM_OPT_END } }
+};
+
 static const struct conf_section sections[] = {
 	{ "group", "group \"pods\" { members = { \"name:pod[1-4]-*\" } }", group_rows,
 	    sizeof(struct conf_group) },
 	{ "region", "region \"pods\" { switches = { \"@pods\" } chain = { \"fattree\" } }",
 	    region_rows, sizeof(struct conf_region) },
+	{ "vfabric",
+	    "vfabric \"storage\" { pkey = 0x4 members = { \"@servers\" } limited = { \"type:ca\" } "
+	    "}",
+	    vfabric_rows, sizeof(struct conf_vfabric) },
 };
 #define N_SECTIONS (sizeof(sections) / sizeof(*sections))
 

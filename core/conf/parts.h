@@ -17,8 +17,8 @@
 #include "core/subnet/guid2lid.h"
 #include "core/subnet/prefix_routes.h"
 #include "core/subnet/qos.h"
+#include "core/vfabric/vfabric.h"
 
-struct partitions;
 struct qos_policy;
 struct name_map;
 
@@ -118,7 +118,8 @@ struct conf_partitions {
 	struct fm_file file; /* none: all may talk to all */
 	int enforce;	     /* enum part_enforce */
 	bool allow_both, keep_indexes;
-	const struct partitions *all; /* never NULL */
+	struct vfabrics vfabrics;     /* of the sections vfabric "NAME" */
+	const struct partitions *all; /* of both; never NULL */
 };
 
 /* What the SA answers. */

@@ -37,6 +37,7 @@ daemon_sa_settings(const struct daemon *d, struct sa_settings *set)
 		.qos = c->qos.tables,
 		.policy = c->qos.policy,
 		.partitions = c->partitions.all,
+		.vfabrics = &c->partitions.vfabrics,
 		.route = c->sa.routes.item,
 		.n_routes = (uint32_t)c->sa.routes.n };
 }

@@ -954,6 +954,30 @@ daemon_follow_handover(struct daemon *d)
 	    o->state == ORDER_DONE ? "is done" : "has failed", o->says);
 }
 
+/* Vfabrics; with "name" who is in that one. */
+static int
+run_vfabrics(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	const struct daemon *d = arg;
+	const struct vfabrics *all = &d->conf->partitions.vfabrics;
+	const char *name = json_string_value(json_object_get(args, "name"));
+	const struct vfabric *one = NULL;
+	json_t *found = NULL;
+	int rc;
+
+	for (size_t i = 0; name != NULL && one == NULL && i < all->n; i++)
+		if (strcmp(all->of[i].name, name) == 0)
+			one = &all->of[i];
+	if (name != NULL && one == NULL)
+		return fm_fail(err, FM_E_CONFIG,
+		    "there is no vfabric %.60s; without a name all are shown", name);
+	rc = daemon_vfabrics_json(d, one, &found, err);
+	if (rc == 0)
+		return hand_out(found, result, err);
+	json_decref(found);
+	return rc;
+}
+
 /* ------------------------------------------------------------ all of them */
 
 static const struct ctl_command commands[] = {
@@ -971,6 +995,8 @@ static const struct ctl_command commands[] = {
 	    NULL, "generation", true, NULL, write_fabric },
 	{ "partitions", "who may talk to whom; pkey=0x8001 or its name: who is in that one",
 	    run_partitions, "pkey", true },
+	{ "vfabrics", "virtual fabrics: members, P_Key, SL, share; name: who is in that one",
+	    run_vfabrics, "name", true },
 	{ "path", "the way of packets: from, to; lid, guid: that is what these are", run_path,
 	    "from to lid guid", true },
 	{ "paths",

@@ -220,6 +220,10 @@ int daemon_open_control(struct daemon *d, struct fm_error *err);
 struct partition;
 /* partitions_json.c: all, or this one with its members and who is absent */
 json_t *daemon_partitions_json(const struct daemon *d, const struct partition *wanted);
+struct vfabric;
+/* The same of vfabrics, with what their lists name that is not there.  FM_E_RESOURCE. */
+int daemon_vfabrics_json(
+    const struct daemon *d, const struct vfabric *wanted, json_t **out, struct fm_error *err);
 /* trouble_json.c: what is unfinished, as the last sweep has left it: entry by entry, and how many
  * there are of each kind */
 json_t *daemon_trouble_json(const struct daemon *d);

@@ -162,6 +162,7 @@ begin_load(struct daemon *d)
 		.chain_mark = d->conf->routing.chain.mark,
 		.store = d->store,
 		.set = &l->set,
+		.names = d->conf->names.map,
 		.own_guid = inv_node(inv, inv->local)->ports[inv->local_port].guid };
 	l->kept = NULL;
 	l->err = (struct fm_error){ 0 };

@@ -1,32 +1,55 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/daemon/partitions_json.c - what fmctl shows of partitions.
+ * core/daemon/partitions_json.c - what fmctl shows of partitions and vfabrics.
  */
 #include <inttypes.h>
 
 #include "core/daemon/daemon.h"
-#include "core/subnet/partitions.h"
+#include "core/graph/snapshot.h"
+#include "core/sa/path_qos.h"
+#include "core/server/server.h"
+#include "core/subnet/pkey_table.h"
 #include "core/text/json_text.h"
+#include "core/vfabric/members.h"
 
 /* Of one partition, over the ports that are there. */
 struct members {
 	uint32_t n_full, n_limited;
-	json_t *list; /* NULL: only counted */
+	uint32_t n_holding, n_unread; /* whose tables have just that key; are not known */
+	json_t *list;		      /* NULL: only counted */
 };
+
+/* What the table of a port, as it is known, has of a partition. */
+static const char *
+held_word(const struct inv_port *p, uint16_t key)
+{
+	const char *word = "none";
+
+	if (p->pkeys == NULL)
+		return "unknown";
+	for (unsigned i = 0; i < p->pkeys->n_slots; i++)
+		if (((p->pkeys->key[i] ^ key) & PKEY_BASE) == 0)
+			word = p->pkeys->key[i] & PKEY_FULL ? "full" : "limited";
+	return word;
+}
 
 static void
 add_member(struct members *m, const struct inv_node *n, unsigned port, uint16_t key)
 {
+	const char *member = key & PKEY_FULL ? "full" : "limited";
+	const char *held = held_word(&n->ports[port], key);
 	char guid[24];
 
 	m->n_full += (key & PKEY_FULL) != 0;
 	m->n_limited += (key & PKEY_FULL) == 0;
+	m->n_unread += strcmp(held, "unknown") == 0;
+	m->n_holding += strcmp(held, member) == 0;
 	if (m->list == NULL)
 		return;
 	snprintf(guid, sizeof(guid), "0x%016" PRIx64, n->ports[port].guid);
 	json_array_append_new(m->list,
-	    json_pack("{s:s, s:o, s:i, s:s}", "guid", guid, "node", json_text(n->name), "port",
-		(int)port, "member", key & PKEY_FULL ? "full" : "limited"));
+	    json_pack("{s:s, s:o, s:i, s:s, s:s}", "guid", guid, "node", json_text(n->name), "port",
+		(int)port, "member", member, "held", held));
 }
 
 static void
@@ -133,6 +156,168 @@ daemon_partitions_json(const struct daemon *d, const struct partition *wanted)
 			json_array_append_new(
 			    partitions, partition_json(d, &list[i], wanted != NULL));
 	return json_pack("{s:s, s:s, s:i, s:i, s:o}", "file", file->path != NULL ? file->path : "",
-	    "enforce", file->path != NULL ? ways[d->conf->partitions.enforce] : "off",
+	    "enforce",
+	    partitions_open(d->conf->partitions.all) ? "off" : ways[d->conf->partitions.enforce],
 	    "enforcing_ports", n_enforcing, "open_ports", n_open, "partitions", partitions);
+}
+
+/* ---------------------------------------------------------------- vfabrics */
+
+/* The fabric in which lists name something, with one reference; NULL: nothing is known of it. */
+static int
+find_fabric(const struct daemon *d, struct snapshot **out, struct fm_error *err)
+{
+	const struct plan *p = sweeper_plan(d->sweeper);
+
+	*out = p != NULL ? snapshot_get(p->snap) : NULL;
+	if (p == NULL || !sweeper_idle(d->sweeper))
+		return 0;
+	snapshot_put(*out);
+	*out = NULL;
+	return sweeper_snapshot_as(d->sweeper, &d->isolated, out, err);
+}
+
+static void
+list_missing(json_t *missing, const char *key, const struct vfabric_list *list, const bool *hit)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (!hit[i])
+			json_array_append_new(missing,
+			    json_pack("{s:s, s:o, s:o, s:i}", "list", key, "item",
+				json_text(list->items[i].text), "file",
+				json_text(list->items[i].file != NULL ? list->items[i].file : ""),
+				"line", (int)list->items[i].line));
+}
+
+/* Items that name nothing: [{"list", "item", "file", "line"}]. */
+static int
+missing_json(
+    const struct vfabric *f, const struct snapshot *snap, json_t **out, struct fm_error *err)
+{
+	struct vfabric_found found;
+	struct fm_arena mem;
+	bool *full, *limited;
+	int rc;
+
+	*out = json_array();
+	if (snap == NULL)
+		return 0;
+	fm_arena_init(&mem, SIZE_MAX);
+	full = fm_arena_array(&mem, f->full.n + 1, bool);
+	limited = fm_arena_array(&mem, f->limited.n + 1, bool);
+	rc = full != NULL && limited != NULL
+	    ? vfabric_find(f, snap, &mem, &found, full, limited, err)
+	    : fm_fail(err, FM_E_RESOURCE, "out of memory for the members of vfabrics");
+	if (rc == 0) {
+		list_missing(*out, "members", &f->full, full);
+		list_missing(*out, "limited", &f->limited, limited);
+	}
+	fm_arena_fini(&mem);
+	return rc;
+}
+
+/* What is said of one, and what ports have of it. */
+static json_t *
+vfabric_json(const struct daemon *d, const struct vfabric *f, bool list)
+{
+	const struct vfabrics *v = &d->conf->partitions.vfabrics;
+	const struct vfabric_sl *s = &v->sl[f->sl];
+	struct members m = { .list = list ? json_array() : NULL };
+	uint16_t base = vfabric_pkey(f, d->conf->partitions.all);
+	char pkey[8];
+	json_t *o;
+
+	find_members(d, base, &m);
+	snprintf(pkey, sizeof(pkey), "0x%04x", base);
+	o = json_pack("{s:s, s:s, s:i, s:s, s:s, s:b, s:i, s:i, s:i, s:i, s:s, s:i}", "name",
+	    f->name, "pkey", pkey, "sl", (int)f->sl, "mtu", vfabric_mtu_text(f->mtu), "rate",
+	    vfabric_rate_text(f->rate), "security", (int)f->security, "full", (int)m.n_full,
+	    "limited", (int)m.n_limited, "holding", (int)m.n_holding, "unread", (int)m.n_unread,
+	    "file", f->file, "line", (int)f->line);
+	if (v->weighs && s->first)
+		json_object_set_new(o, "high_priority", json_true());
+	else if (v->weighs)
+		json_object_set_new(o, "share", json_integer(s->share));
+	if (v->weighs) {
+		json_object_set_new(o, "vl", json_integer(s->vl));
+		json_object_set_new(o, "weight", json_integer(s->weight));
+	}
+	if (m.list != NULL)
+		json_object_set_new(o, "members", m.list);
+	return o;
+}
+
+/* Does a vfabric give one of the keys? */
+static bool
+is_in_one(const struct daemon *d, const struct pkey_list *keys)
+{
+	const struct vfabrics *v = &d->conf->partitions.vfabrics;
+
+	for (uint32_t k = 0; k < keys->n; k++)
+		for (size_t i = 0; i < v->n; i++)
+			if (((keys->keys[k] ^ vfabric_pkey(&v->of[i], d->conf->partitions.all)) &
+				PKEY_BASE) == 0)
+				return true;
+	return false;
+}
+
+/* Ports of hosts with P_Keys, and those of them that are in no vfabric. */
+static void
+count_hosts(const struct daemon *d, int *n_ports, int *n_in_none)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	const struct port_pkeys *keys = sweeper_pkeys(d->sweeper);
+
+	*n_ports = *n_in_none = 0;
+	for (uint32_t i = 0; keys != NULL && i < inv->nodes.n; i++) {
+		const struct inv_node *n = inv_node(inv, i);
+
+		for (unsigned p = 1; n->present && !inv_is_switch(n) && p <= n->n_ports; p++) {
+			struct pkey_list l = port_pkeys_find(keys, n->ports[p].guid);
+
+			*n_ports += l.n > 0;
+			*n_in_none += l.n > 0 && !is_in_one(d, &l);
+		}
+	}
+}
+
+/* Who says which SL paths have: with shares that are for nothing an administrator is to be told. */
+static const char *
+sl_word(const struct daemon *d)
+{
+	struct sa_view *v = d->sa != NULL ? sa_server_view(d->sa) : NULL;
+	const char *word = v == NULL ? "unknown"
+	    : !d->conf->qos.enable   ? "none"
+	    : path_sl_is_free(v)     ? "vfabric"
+	    : v->levels		     ? "engine, and the level of the vfabric"
+				     : "engine";
+
+	sa_view_put(v);
+	return word;
+}
+
+int
+daemon_vfabrics_json(
+    const struct daemon *d, const struct vfabric *wanted, json_t **out, struct fm_error *err)
+{
+	const struct vfabrics *v = &d->conf->partitions.vfabrics;
+	json_t *list = json_array(), *missing;
+	struct snapshot *snap = NULL;
+	int n_ports, n_in_none, rc = find_fabric(d, &snap, err);
+
+	for (size_t i = 0; rc == 0 && i < v->n; i++) {
+		json_t *o;
+
+		if (wanted != NULL && wanted != &v->of[i])
+			continue;
+		o = vfabric_json(d, &v->of[i], wanted != NULL);
+		rc = missing_json(&v->of[i], snap, &missing, err);
+		json_object_set_new(o, "missing", missing);
+		json_array_append_new(list, o);
+	}
+	snapshot_put(snap);
+	count_hosts(d, &n_ports, &n_in_none);
+	*out = json_pack("{s:o, s:s, s:b, s:i, s:i}", "vfabrics", list, "sl_by", sl_word(d),
+	    "looked_in_fabric", snap != NULL, "host_ports", n_ports, "in_none", n_in_none);
+	return rc;
 }

@@ -552,7 +552,8 @@ describe_subnet(struct making *c)
 		.sm_guid = v->self != FM_NONE ? v->end[v->self].guid : 0,
 		.lid_top = lid_top(c),
 		.life = v->set.path_life };
-	if (v->set.policy != NULL)
+	if (v->set.policy != NULL ||
+	    (v->set.partitions != NULL && partitions_limit_paths(v->set.partitions)))
 		c->subnet.flags |= BLOB_ASK_ALWAYS;
 	if (path_sl_is_free(v))
 		c->subnet.flags |= BLOB_SL_FREE;

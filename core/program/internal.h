@@ -55,8 +55,9 @@ struct sweep_pkeys {
 	const struct partitions *parts; /* what pkeys were made of */
 	struct port_pkeys *lists;	/* of all end-ports */
 	uint64_t mark;
-	bool all_blocks; /* there may be keys behind block 0 */
-	uint32_t n_cut;	 /* ports in more partitions than their tables hold */
+	bool all_blocks;	 /* there may be keys behind block 0 */
+	uint32_t n_cut;		 /* ports in more partitions than their tables hold */
+	struct snapshot *fabric; /* of this sweep, for the members of vfabrics; NULL: none */
 	struct pkey_job *free_jobs;
 };
 
@@ -113,8 +114,7 @@ bool apply_commit(struct sweeper *s);
 void links_set(struct sweeper *s, uint32_t slot, unsigned port);
 /* Give an end-port that has no LID its own, before the pass over ports. */
 void links_name(struct sweeper *s, uint32_t slot, unsigned port);
-/* s->next is in the switches.  Whose paths carry other SLs by it than by s->plan
- * is told, once the SA answers by it. */
+/* s->next is in the switches: whose paths have other SLs by it is told, once the SA answers so. */
 void repath_note(struct sweeper *s);
 /* Has somebody to be told of SLs that have VLs of their own, before other tables are written? */
 bool repath_is_due(const struct sweeper *s);

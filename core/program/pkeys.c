@@ -16,7 +16,10 @@
  * open, and those that go are refused by the host first.  The switch port is
  * told to enforce (PortInfo, later in the sweep) only once its table is right.
  *
- * Without a partitions.conf all talk to all: block 0 is looked at, nothing is
+ * Members of vfabrics are looked for in the fabric of each sweep.  A port that it
+ * has not (its cable is isolated) keeps the keys that it had.
+ *
+ * Without a partitions.conf and vfabrics all talk to all: block 0 is looked at, nothing is
  * enforced.  With one, every block is: what another SM left there would open a
  * partition.  Blocks from JOB_BLOCKS on are not looked at (no known device has
  * that many).
@@ -26,6 +29,7 @@
 #include "core/subnet/pkey_table.h"
 #include "core/program/internal.h"
 #include "core/program/looks.h"
+#include "core/vfabric/members.h"
 
 #define STRAYS_TOLD 8 /* lines that are told of one by one */
 #define JOB_BLOCKS 8
@@ -91,8 +95,24 @@ knows_all(const struct sweeper *s)
 }
 
 static bool
-add_all(struct sweeper *s, struct port_pkeys_builder *b)
+has_vfabrics(const struct sweeper *s)
 {
+	return s->set.partitions.vfabrics.n > 0;
+}
+
+void
+pkeys_note_fabric(struct sweeper *s, struct snapshot *snap)
+{
+	snapshot_put(s->pk->fabric);
+	s->pk->fabric = has_vfabrics(s) ? snapshot_get(snap) : NULL;
+}
+
+/* found NULL: there are no vfabrics, or no fabric to look in. */
+static bool
+add_all(struct sweeper *s, struct port_pkeys_builder *b, const struct vfabric_members *found)
+{
+	bool had =
+	    has_vfabrics(s) && s->pk->lists != NULL && partitions_mark(s->pk->parts) == s->pk->mark;
 	struct pkey_list list;
 
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
@@ -102,6 +122,11 @@ add_all(struct sweeper *s, struct port_pkeys_builder *b)
 		for (unsigned p = 0; node_usable(n) && p <= last; p++) {
 			struct part_port port = part_port_of(s, i, p);
 
+			if ((found == NULL || !vfabric_members_give(found, &port)) && had) {
+				list = port_pkeys_find(s->pk->lists, port.guid);
+				port.more = list.keys;
+				port.n_more = list.n;
+			}
 			if (port_wants_lid(&s->inv, i, p) && !port_pkeys_add(b, &port, &list))
 				return false;
 		}
@@ -116,6 +141,22 @@ forget_tables(struct sweeper *s)
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
 		for (unsigned p = 0; p <= inv_node(&s->inv, i)->n_ports; p++)
 			inv_node(&s->inv, i)->ports[p].pkeys_done = false;
+}
+
+/* Ports that are in other vfabrics now. */
+static void
+forget_changed(struct sweeper *s, const struct port_pkeys *fresh)
+{
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
+		for (unsigned p = 0; p <= inv_node(&s->inv, i)->n_ports; p++) {
+			struct inv_port *port = &inv_node(&s->inv, i)->ports[p];
+			struct pkey_list a = port_pkeys_find(s->pk->lists, port->guid),
+					 b = port_pkeys_find(fresh, port->guid);
+
+			if (b.n > 0 &&
+			    (a.n != b.n || memcmp(a.keys, b.keys, a.n * sizeof(*a.keys)) != 0))
+				port->pkeys_done = false;
+		}
 }
 
 static int
@@ -133,7 +174,7 @@ open_partitions(struct sweeper *s)
 		return 0;
 	partitions_put(s->pk->parts);
 	s->pk->parts = NULL;
-	rc = partitions_default(&plain, &s->pk->parts, &s->report.error);
+	rc = partitions_default(&plain, &s->pk->parts, NULL, &s->report.error);
 	s->run.failed = s->run.failed || rc != 0;
 	return rc;
 }
@@ -171,10 +212,31 @@ warn_of_strays(const struct sweeper *s)
 		    n_absent, first, first_line);
 }
 
+/* NULL: no memory, and told. */
+static struct port_pkeys *
+make_lists(struct sweeper *s)
+{
+	struct port_pkeys_builder *b = port_pkeys_begin(s->pk->parts);
+	struct vfabric_members *found = NULL;
+	bool ok = b != NULL;
+
+	if (ok && has_vfabrics(s) && s->pk->fabric != NULL)
+		ok = vfabric_members_find(&s->set.partitions.vfabrics, s->pk->parts, s->pk->fabric,
+			 &found, &s->report.error) == 0;
+	ok = ok && add_all(s, b, found);
+	vfabric_members_free(found);
+	if (ok)
+		return port_pkeys_end(b);
+	if (b != NULL)
+		port_pkeys_put(port_pkeys_end(b));
+	sweep_fail(s, FM_E_RESOURCE, "out of memory for the P_Keys of ports");
+	return NULL;
+}
+
 void
 pkeys_start(struct sweeper *s)
 {
-	struct port_pkeys_builder *b;
+	struct port_pkeys *fresh;
 	uint64_t mark;
 
 	s->pk->n_cut = 0;
@@ -182,22 +244,22 @@ pkeys_start(struct sweeper *s)
 		return;
 	mark = partitions_mark(s->pk->parts);
 	s->pk->all_blocks = s->pk->all_blocks || is_closed(s);
-	if (s->pk->lists != NULL && mark == s->pk->mark && knows_all(s))
+	if (s->pk->lists != NULL && mark == s->pk->mark && knows_all(s) && !has_vfabrics(s))
 		return;
 	if (s->pk->lists != NULL && mark != s->pk->mark)
 		forget_tables(s);
-	b = port_pkeys_begin(s->pk->parts);
-	if (b != NULL && add_all(s, b)) {
-		port_pkeys_put(s->pk->lists);
-		s->pk->lists = port_pkeys_end(b);
-		if (mark != s->pk->mark)
-			warn_of_strays(s);
-		s->pk->mark = mark;
+	fresh = make_lists(s);
+	snapshot_put(s->pk->fabric);
+	s->pk->fabric = NULL;
+	if (fresh == NULL)
 		return;
-	}
-	if (b != NULL)
-		port_pkeys_put(port_pkeys_end(b));
-	sweep_fail(s, FM_E_RESOURCE, "out of memory for the P_Keys of ports");
+	if (s->pk->lists != NULL)
+		forget_changed(s, fresh);
+	port_pkeys_put(s->pk->lists);
+	s->pk->lists = fresh;
+	if (mark != s->pk->mark)
+		warn_of_strays(s);
+	s->pk->mark = mark;
 }
 
 void
@@ -205,6 +267,7 @@ pkeys_fini(struct sweeper *s)
 {
 	partitions_put(s->pk->parts);
 	port_pkeys_put(s->pk->lists);
+	snapshot_put(s->pk->fabric);
 }
 
 struct port_pkeys *

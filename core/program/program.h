@@ -14,6 +14,7 @@ struct plan;
 struct plan_installed;
 struct plan_request;
 struct port_pkeys;
+struct snapshot;
 struct sweeper;
 
 /* The P_Keys of all end-ports (borrowed), NULL before the first. */
@@ -82,6 +83,8 @@ void mkeys_own_port_silent(struct sweeper *s);
 bool mkeys_change(struct sweeper *s);
 void mkeys_commit(struct sweeper *s);
 /* pkeys.c: P_Key tables */
+/* The fabric of this sweep, in which members of vfabrics are looked for. */
+void pkeys_note_fabric(struct sweeper *s, struct snapshot *snap);
 bool pkeys_are_due(const struct sweeper *s, uint32_t slot, unsigned port);
 /* qos.c: SL to VL, VL arbitration */
 bool qos_is_due(const struct sweeper *s, uint32_t slot, unsigned port);

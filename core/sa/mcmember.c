@@ -26,6 +26,21 @@ end_of_port_gid(const struct sa_query *q, struct sa_gid gid)
 	return sa_view_end_of_gid(q->view, gid);
 }
 
+/* No group is made within a partition that carries more than its paths. */
+static void
+limit_by_partition(const struct sa_query *q, struct group_caller *c)
+{
+	const struct partition *part =
+	    (q->h.mask & SA_MCR_PKEY) != 0 && q->view->set.partitions != NULL
+	    ? partitions_find(q->view->set.partitions, q->want.mc_member.pkey & PKEY_BASE)
+	    : NULL;
+
+	if (part != NULL && part->mtu != 0 && part->mtu < c->mtu)
+		c->mtu = part->mtu;
+	if (part != NULL && part->rate != 0 && sa_rate_mbps(part->rate) < sa_rate_mbps(c->rate))
+		c->rate = part->rate;
+}
+
 /* False: the requester is nobody we know. */
 static bool
 find_caller(const struct sa_query *q, struct group_caller *c)
@@ -42,6 +57,7 @@ find_caller(const struct sa_query *q, struct group_caller *c)
 	c->port = v->end[end].guid;
 	c->mtu = v->attr[v->end[end].attr].mtu;
 	c->rate = sa_rate_code(v->attr[v->end[end].attr].mbps);
+	limit_by_partition(q, c);
 	return true;
 }
 

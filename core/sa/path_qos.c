@@ -2,7 +2,7 @@
 /*
  * Without a policy a path has the SL that is asked for or that of its partition, unless the
  * engine says which, or all of it but the level of quality; with one the first rule that
- * matches gives a level (qos_policy.h).
+ * matches gives a level (qos_policy.h).  The limits of the partition hold beside those of a level.
  */
 #include "core/sa/path_qos.h"
 
@@ -92,8 +92,8 @@ sl_is_dropped(const struct sa_view *v, uint8_t sl)
 	return false;
 }
 
-/* That of the level, else the one asked for, since packets of all SLs go the same way, else the
- * partition's, else the path's. */
+/* That of the level, else the partition's, where it is firm, else the one asked for, since packets
+ * of all SLs go the same way, else the partition's, else the path's. */
 static uint8_t
 sl_wanted(const struct path_query *p, const struct qos_level *l, const struct path_service *s)
 {
@@ -102,11 +102,13 @@ sl_wanted(const struct path_query *p, const struct qos_level *l, const struct pa
 
 	if (v->set.qos_sls && l != NULL && l->has_sl)
 		return l->sl;
-	if ((p->mask & SA_PR_SL) != 0 && !sl_is_dropped(v, p->want.sl))
-		return p->want.sl;
 	part = v->set.qos_sls && v->set.partitions != NULL
 	    ? partitions_find(v->set.partitions, s->pkey & PKEY_BASE)
 	    : NULL;
+	if (part != NULL && part->sl_is_firm)
+		return part->sl;
+	if ((p->mask & SA_PR_SL) != 0 && !sl_is_dropped(v, p->want.sl))
+		return p->want.sl;
 	return part != NULL ? part->sl : s->sl;
 }
 
@@ -118,6 +120,20 @@ set_sl(const struct path_query *p, const struct qos_level *l, struct path_servic
 		s->sl = sl_wanted(p, l, s);
 	else if (p->view->levels)
 		s->sl |= sl_wanted(p, l, s) & TABLES_LEVEL;
+}
+
+/* What the partition of the path allows at most. */
+static void
+limit_by_partition(const struct sa_view *v, struct path_service *s)
+{
+	const struct partition *part = v->set.partitions != NULL
+	    ? partitions_find(v->set.partitions, s->pkey & PKEY_BASE)
+	    : NULL;
+
+	if (part != NULL && part->mtu != 0 && part->mtu < s->attr.mtu)
+		s->attr.mtu = part->mtu;
+	if (part != NULL && part->rate != 0 && sa_rate_mbps(part->rate) < s->attr.mbps)
+		s->attr.mbps = sa_rate_mbps(part->rate);
 }
 
 bool
@@ -136,6 +152,7 @@ path_qos(const struct path_query *p, uint32_t src, uint32_t dst, unsigned d, uin
 	if (s->pkey == 0)
 		return false;
 	set_sl(p, l, s);
+	limit_by_partition(v, s);
 	if (l == NULL)
 		return true;
 	if (l->has_path_bits && !fm_bit(l->path_bits, d))

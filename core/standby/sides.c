@@ -64,6 +64,9 @@ standby_hash_conf(const struct conf *c, uint64_t hash[LINK_GROUPS])
 {
 	hash[LINK_PARTITIONS] =
 	    hash_file(hash_number(0, (uint64_t)c->partitions.enforce), &c->partitions.file);
+	if (c->partitions.vfabrics.n > 0)
+		hash[LINK_PARTITIONS] =
+		    hash_number(hash[LINK_PARTITIONS], partitions_mark(c->partitions.all));
 	hash[LINK_QOS] = hash_qos(c);
 	hash[LINK_ROUTING] = c->routing.chain.mark;
 	hash[LINK_PREFIX] = c->addresses.subnet_prefix;

@@ -11,6 +11,9 @@
  *	defs   [0x0001 words] [0x0002 words] ... [0x7fff words]	by P_Key
  *	guids  (guid, def, rule) (guid, def, rule) ...		by GUID, then def
  *
+ * A partition of part_options.more has no rules: a port says that it is a member
+ * of it (part_port.more).
+ *
  * In the default partition whom no rule names is limited member, or full when
  * there is no file; the SM's own port is full member whatever is written
  * (everybody must reach it).
@@ -193,6 +196,10 @@ make_mark(const struct partitions *p)
 		mark = mix(mark,
 		    (uint64_t)d->part.pkey << 16 | (uint64_t)d->part.sl << 8 |
 			(uint64_t)d->part.ipoib << 1 | d->part.index0);
+		mark = mix(mark,
+		    d->members_mark ^
+			((uint64_t)d->part.sl_is_firm << 16 | (uint64_t)d->part.mtu << 8 |
+			    d->part.rate));
 		for (unsigned w = 0; w < N_PART_WORDS; w++)
 			mark = mix(mark, (uint64_t)d->word[w].seq << 8 | d->word[w].member);
 	}
@@ -248,18 +255,35 @@ member_of(const struct partitions *p, const struct part_def *d, const struct par
 	return last.member != 0 ? last.member : p->others;
 }
 
+/* What the port says of a partition, at its keys from *at on, which moves behind them. */
+static uint8_t
+more_of(const struct part_port *port, uint16_t pkey, uint32_t *at)
+{
+	uint8_t member = 0;
+
+	while (*at < port->n_more && (port->more[*at] & PKEY_BASE) < pkey)
+		(*at)++;
+	for (; *at < port->n_more && (port->more[*at] & PKEY_BASE) == pkey; (*at)++)
+		member |= port->more[*at] & PKEY_FULL ? PART_FULL : PART_LIMITED;
+	return member & PART_FULL ? PART_FULL : member;
+}
+
 size_t
 partitions_keys(
     const struct partitions *p, const struct part_port *port, uint16_t *keys, size_t room)
 {
 	size_t at = first_of(p, port->guid), n = 0;
+	uint32_t at_more = 0;
 
 	for (size_t i = 0; i < p->defs.n; i++) {
 		const struct part_guid_rule *r = at < p->guids.n ? &p->guids.item[at] : NULL;
 		bool names = r != NULL && r->guid == port->guid && r->def == i;
 		uint8_t member = member_of(p, &p->defs.item[i], port, names ? &r->rule : NULL);
 		uint16_t pkey = p->defs.item[i].part.pkey;
+		uint8_t more = more_of(port, pkey, &at_more);
 
+		if (more == PART_FULL || member == 0)
+			member = more;
 		at += names;
 		if (member & PART_FULL && n++ < room)
 			keys[n - 1] = pkey | PKEY_FULL;
@@ -323,6 +347,15 @@ bool
 partitions_open(const struct partitions *p)
 {
 	return p->others == PART_FULL;
+}
+
+bool
+partitions_limit_paths(const struct partitions *p)
+{
+	for (size_t i = 0; i < p->defs.n; i++)
+		if (p->list[i].mtu != 0 || p->list[i].rate != 0)
+			return true;
+	return false;
 }
 
 uint64_t

@@ -24,6 +24,9 @@ struct part_port {
 	uint64_t guid; /* port GUID; a switch: of port 0 */
 	enum part_kind kind;
 	bool self; /* the SM's own */
+	/* P_Keys that it has beside those of rules (struct part_more), by rising base; [n_more] */
+	const uint16_t *more;
+	uint32_t n_more;
 };
 
 /* A multicast group that is to be there from the start: the broadcast group of an
@@ -42,16 +45,35 @@ struct part_group {
 enum part_member { PART_LIMITED = 1, PART_FULL = 2, PART_BOTH = 3 };
 
 struct partition {
-	const char *name; /* "" = none */
-	uint16_t pkey;	  /* 15 bits */
-	uint8_t sl;	  /* for paths within it */
+	const char *name;  /* "" = none */
+	uint16_t pkey;	   /* 15 bits */
+	uint8_t sl;	   /* for paths within it */
+	uint8_t mtu, rate; /* the most for paths and groups within it: codes, 0: any */
+	bool sl_is_firm;   /* paths within it have no other, whatever is asked for */
 	bool ipoib;
 	bool index0; /* its key is to stand at index 0 of tables (indx0) */
 	unsigned line;
 };
 
+/* A partition that stands in no such file.  Ports become members of it one by one, by
+ * part_port.more. */
+struct part_more {
+	const char *name;
+	uint16_t pkey; /* 0: the next that nobody has */
+	bool sl_is_firm;
+	uint8_t sl, mtu, rate; /* as in struct partition */
+	bool ipoib;
+	const uint8_t (*mgids)[16]; /* [n_mgids] */
+	size_t n_mgids;
+	uint64_t mark; /* stands for its members */
+	const char *file;
+	unsigned line;
+};
+
 /* What the file does not say. */
 struct part_options {
+	const struct part_more *more; /* [n_more] behind those of the file */
+	size_t n_more;
 	bool both_keys; /* allow_both_pkeys: a port may hold the full and the limited key */
 	bool qos;	/* without QoS every SL is 0 */
 };
@@ -65,9 +87,10 @@ struct partitions;
 int partitions_parse(const char *path, const char *bytes, size_t n_bytes,
     const struct part_options *o, const struct partitions **out, struct mistakes *all,
     struct fm_error *err);
-/* What holds without a file: everybody is full member of the default partition. */
-int partitions_default(
-    const struct part_options *o, const struct partitions **out, struct fm_error *err);
+/* What holds without a file: everybody is full member of the default partition, or limited member
+ * where o->more has partitions. */
+int partitions_default(const struct part_options *o, const struct partitions **out,
+    struct mistakes *all, struct fm_error *err);
 const struct partitions *partitions_get(const struct partitions *p);
 void partitions_put(const struct partitions *p); /* NULL is fine */
 
@@ -85,8 +108,11 @@ const struct part_group *partitions_groups(const struct partitions *p, size_t *n
 void partitions_set_sl(const struct partitions *p, uint16_t pkey, uint8_t sl);
 /* Changes when what the file says does. */
 uint64_t partitions_mark(const struct partitions *p);
-/* There is no file: all may talk to all. */
+/* Nothing is said of partitions: all may talk to all. */
 bool partitions_open(const struct partitions *p);
+
+/* Does one limit its paths? */
+bool partitions_limit_paths(const struct partitions *p);
 
 /* The keys of a port by rising base, full before limited; at most `room` are
  * written, the number is returned: 2 per partition at most.

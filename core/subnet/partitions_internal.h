@@ -34,7 +34,9 @@ struct part_rule {
 struct part_def {
 	struct partition part;
 	struct part_rule word[N_PART_WORDS];
-	bool generated; /* nobody wrote its P_Key */
+	bool generated;	       /* nobody wrote its P_Key */
+	unsigned file_line;    /* of the first head in the file that means it; 0: none does */
+	uint64_t members_mark; /* part_more.mark, 0: it has none */
 };
 
 /* A rule by GUID; sorted by guid, then partition, one each in the end. */

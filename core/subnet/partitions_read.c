@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/subnet/partitions_read.c - OpenSM's partitions.conf.
+ * core/subnet/partitions_read.c - OpenSM's partitions.conf, and partitions of no file.
  *
  *	# up to the end of the line: a comment
  *	NAME=0x8, ipoib, rate=3, defmember=full :	the head, in one line
@@ -272,6 +272,13 @@ add_broadcast(struct part_reader *r)
 	return add_groups(r, mgid, &f, true);
 }
 
+/* Of IPv4 or IPv6 over InfiniBand, RFC 4391 section 4. */
+static bool
+is_of_ip(const uint8_t *mgid)
+{
+	return (mgid[2] == 0x40 || mgid[2] == 0x60) && mgid[3] == 0x1b;
+}
+
 /* Groups of IP go with the broadcast group of their partition. */
 static int
 check_ip_group(struct part_reader *r, uint8_t *mgid, struct part_group_flags *f)
@@ -320,9 +327,7 @@ read_group(struct part_reader *r, const char *gid, char *rest)
 			    "TClass, FlowLabel; ports stand in a line of their own",
 			    word);
 	}
-	/* IPv4 and IPv6 over InfiniBand, RFC 4391 section 4 */
-	if ((mgid[2] == 0x40 || mgid[2] == 0x60) && mgid[3] == 0x1b &&
-	    check_ip_group(r, mgid, &f) != 0)
+	if (is_of_ip(mgid) && check_ip_group(r, mgid, &f) != 0)
 		return FM_E_CONFIG;
 	return add_groups(r, mgid, &f, false);
 }
@@ -552,6 +557,8 @@ read_head(struct part_reader *r, char *text)
 	r->open = true;
 	r->open_line = r->at.line;
 	r->def = (uint32_t)(def - r->p->defs.item);
+	if (def->file_line == 0)
+		def->file_line = r->at.line;
 	if (r->flags.has_sl)
 		def->part.sl = r->options->qos ? r->flags.sl : 0;
 	def->part.index0 = def->part.index0 || r->index0;
@@ -626,6 +633,93 @@ read_file(struct part_reader *r, const char *bytes, size_t n_bytes)
 	return rc;
 }
 
+/* ------------------------------------------------ partitions of no file */
+
+/* The groups of the open definition. */
+static int
+add_groups_of(struct part_reader *r, const struct part_more *m)
+{
+	int rc = m->ipoib ? add_broadcast(r) : 0;
+
+	for (size_t i = 0; rc == 0 && i < m->n_mgids; i++) {
+		struct part_group_flags f = r->flags;
+		uint8_t mgid[16];
+
+		memcpy(mgid, m->mgids[i], sizeof(mgid));
+		rc = is_of_ip(mgid) ? check_ip_group(r, mgid, &f) : 0;
+		if (rc == 0)
+			rc = add_groups(r, mgid, &f, false);
+	}
+	return rc;
+}
+
+/* It has the P_Key and the name alone, but that of the default partition is there already, and
+ * several of o->more may have one P_Key: who made them has compared them. */
+static int
+find_more(struct part_reader *r, const struct part_more *m, const char *path, struct part_def **def)
+{
+	const struct part_def *named = def_of_name(r, m->name);
+	uint16_t pkey = m->pkey != 0 ? m->pkey : free_key(r);
+
+	*def = def_of_key(r, pkey);
+	if (pkey == 0)
+		return conf_bad(&r->at, "vfabric %s: no P_Key is left for it", m->name);
+	if (*def != NULL && (*def)->file_line != 0)
+		return conf_bad(&r->at,
+		    "vfabric %s: P_Key 0x%04x is that of a partition of %s, too, by its line %u: "
+		    "leave it out in one of them",
+		    m->name, pkey, path, (*def)->file_line);
+	if (named != NULL && named->file_line != 0)
+		return conf_bad(&r->at,
+		    "vfabric %s: a partition of %s has that name, too, by its line %u, and P_Key "
+		    "0x%04x: call one of them otherwise",
+		    m->name, path, named->file_line, named->part.pkey);
+	return *def != NULL ? 0 : new_def(r, m->name, pkey, m->pkey == 0, def);
+}
+
+static int
+add_more(struct part_reader *r, const struct part_more *m, const char *path)
+{
+	struct part_def *def;
+	int rc = find_more(r, m, path, &def);
+
+	if (rc != 0)
+		return rc;
+	if (def->part.line == 0 && (def->part.name = fm_arena_strdup(&r->p->mem, m->name)) == NULL)
+		return conf_no_memory(&r->at);
+	def->part.line = m->line;
+	def->part.sl = r->options->qos ? m->sl : 0;
+	def->part.sl_is_firm = r->options->qos && m->sl_is_firm;
+	def->part.mtu = m->mtu;
+	def->part.rate = m->rate;
+	def->part.ipoib |= m->ipoib;
+	def->members_mark = fm_mix64(def->members_mark ^ m->mark) | 1;
+	r->def = (uint32_t)(def - r->p->defs.item);
+	r->flags = (struct part_group_flags){ .mtu = m->mtu != 0 ? m->mtu : MTU_2048,
+		.rate = m->rate != 0 ? m->rate : RATE_10_GBPS,
+		.sl = m->sl };
+	return add_groups_of(r, m);
+}
+
+/* P_Keys that are written go before those that are given. */
+static int
+add_all_more(struct part_reader *r)
+{
+	const struct part_options *o = r->options;
+	const char *path = r->at.path;
+	int rc = 0;
+
+	for (unsigned generated = 0; generated < 2; generated++)
+		for (size_t i = 0; rc == 0 && i < o->n_more; i++) {
+			r->at.path = o->more[i].file;
+			r->at.line = o->more[i].line;
+			if ((o->more[i].pkey == 0) == (generated != 0) &&
+			    add_more(r, &o->more[i], path) != 0)
+				rc = conf_note_bad(&r->at);
+		}
+	return rc;
+}
+
 /* The default partition is there before the first line. */
 static int
 begin(struct part_reader *r)
@@ -657,20 +751,25 @@ partitions_parse(const char *path, const char *bytes, size_t n_bytes, const stru
 		.p = partitions_new(PART_LIMITED) };
 	int rc = begin(&r);
 
-	return finish(&r, rc != 0 ? rc : read_file(&r, bytes, n_bytes), out);
+	if (rc == 0)
+		rc = read_file(&r, bytes, n_bytes);
+	return finish(&r, rc != 0 ? rc : add_all_more(&r), out);
 }
 
 int
-partitions_default(
-    const struct part_options *o, const struct partitions **out, struct fm_error *err)
+partitions_default(const struct part_options *o, const struct partitions **out,
+    struct mistakes *all, struct fm_error *err)
 {
-	struct part_reader r = { .at = { .path = "partitions", .err = err },
+	bool open = o->n_more == 0;
+	struct part_reader r = { .at = { .path = "partitions", .err = err, .all = all },
 		.options = o,
 		.flags = { .rate = RATE_10_GBPS, .mtu = MTU_2048 },
-		.p = partitions_new(PART_FULL) };
+		.p = partitions_new(open ? PART_FULL : PART_LIMITED) };
 	int rc = begin(&r);
 
 	if (rc == 0)
-		r.p->defs.item[0].part.ipoib = true;
-	return finish(&r, rc != 0 ? rc : add_broadcast(&r), out);
+		r.p->defs.item[0].part.ipoib = open;
+	if (rc == 0)
+		rc = open ? add_broadcast(&r) : add_all_more(&r);
+	return finish(&r, rc, out);
 }

@@ -457,6 +457,7 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 		rc = build_snapshot(s, true, &s->writing.wire, err);
 	if (rc != 0)
 		return rc;
+	pkeys_note_fabric(s, *snap);
 	if (s->plan == NULL || s->asked->chain_changed || s->run.quiet || apply_is_unfinished(s) ||
 	    model_drops(s) || s->plan->change.n_stubs > 0 || mcast_lacks_trees(s) ||
 	    !same_fabric(&s->plan->snap->fab, &(*snap)->fab))

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/plan/plan_file.h"
+#include "core/vfabric/members.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
@@ -84,7 +85,8 @@ add_end(const struct inventory *inv, struct snapshot_builder *b, uint32_t slot, 
 	struct snapshot_end e = { .guid = p->guid,
 		.node_guid = n->guid,
 		.system_guid = n->system_guid,
-		.name = n->desc,
+		.name = n->name,
+		.desc = n->desc,
 		.sw = n->sw_index,
 		.lid = p->lid,
 		.lmc = p->lmc,
@@ -128,7 +130,8 @@ add_all(const struct inventory *inv, struct snapshot_builder *b)
 
 	for (size_t i = 0; ok && i < inv->switches.n; i++) {
 		const struct inv_node *n = inv_node(inv, inv->switches.item[i]);
-		struct snapshot_switch sw = { n->guid, n->system_guid, n->desc, n->n_ports };
+		struct snapshot_switch sw = { n->guid, n->system_guid, n->name, n->n_ports,
+			.desc = n->desc };
 
 		ok = fm_vec_push(&b->switches, sw);
 	}
@@ -244,18 +247,32 @@ note_lids(struct sa_kept *k)
 	return true;
 }
 
-static bool
-take_pkeys(struct sa_kept *k, const struct sa_kept_source *src)
+/* What was kept to members of vfabrics; *found NULL: there are none. */
+static int
+find_members(struct sa_kept *k, const struct sa_settings *set, struct vfabric_members **found,
+    struct fm_error *err)
+{
+	*found = NULL;
+	return set->vfabrics == NULL || set->vfabrics->n == 0
+	    ? 0
+	    : vfabric_members_find(set->vfabrics, set->partitions, k->plan->snap, found, err);
+}
+
+static int
+take_pkeys(struct sa_kept *k, const struct sa_kept_source *src, struct fm_error *err)
 {
 	static const enum part_kind kinds[] = { [WIRE_NODE_CA] = PART_CA,
 		[WIRE_NODE_SWITCH] = PART_SWITCH,
 		[WIRE_NODE_ROUTER] = PART_ROUTER };
+	struct vfabric_members *found;
 	struct port_pkeys_builder *b;
 	struct pkey_list list;
 	bool ok = true;
 
 	if (src->set->partitions == NULL)
-		return true; /* all are full members of the default partition */
+		return 0; /* all are full members of the default partition */
+	if (find_members(k, src->set, &found, err) != 0)
+		return (int)err->kind;
 	b = port_pkeys_begin(src->set->partitions);
 	for (uint32_t i = 0; b != NULL && i < k->inv.nodes.n; i++)
 		for (unsigned p = 0; ok && p <= inv_node(&k->inv, i)->n_ports; p++) {
@@ -263,10 +280,15 @@ take_pkeys(struct sa_kept *k, const struct sa_kept_source *src)
 			struct part_port port = { n->ports[p].guid, kinds[n->type],
 				i == k->inv.local && p == k->inv.local_port };
 
+			if (found != NULL)
+				vfabric_members_give(found, &port);
 			ok = !is_end(&k->inv, i, p) || port_pkeys_add(b, &port, &list);
 		}
+	vfabric_members_free(found);
 	k->pkeys = b != NULL ? port_pkeys_end(b) : NULL;
-	return ok && k->pkeys != NULL;
+	return ok && k->pkeys != NULL
+	    ? 0
+	    : fm_fail(err, FM_E_RESOURCE, "out of memory for what was kept");
 }
 
 /* VLs go by numbers of links, which are others now, and are told by no answer that is given from
@@ -312,6 +334,8 @@ make_whole(
 	int rc;
 
 	*why = "our own port is not among the nodes";
+	inv_rename(&k->inv, src->names);
+	k->inv.names = NULL; /* they are another's, who may go */
 	k->inv.local = inv_find_port(&k->inv, src->own_guid, &k->inv.local_port);
 	if (k->inv.local == INV_NONE)
 		return 0;
@@ -320,9 +344,7 @@ make_whole(
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for what was kept");
 	hold_against_store(k, src->store);
 	rc = take_tables(k, src, why, err);
-	if (rc == 0 && *why == NULL && !take_pkeys(k, src))
-		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for what was kept");
-	return rc;
+	return rc == 0 && *why == NULL ? take_pkeys(k, src, err) : rc;
 }
 
 static int

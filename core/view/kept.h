@@ -40,6 +40,7 @@ struct sa_kept_source {
 	uint64_t chain_mark;
 	const struct store *store;
 	const struct sa_settings *set; /* partitions and prefix have to be those of then */
+	const struct name_map *names;  /* NULL: nodes have no other names */
 	uint64_t own_guid;	       /* of the port that we sit at */
 };
 /* *out NULL: there is nothing to answer from, and *why is the sentence.  FM_E_RESOURCE. */

@@ -81,6 +81,8 @@ struct sa_settings {
 	const struct qos *qos; /* NULL: SLs spread evenly; each view has a copy */
 	const struct qos_policy *policy;     /* NULL: none; each view has a reference */
 	const struct partitions *partitions; /* the same */
+	const struct vfabrics *vfabrics;     /* whose members some of them are; NULL: none.
+					      * Borrowed, for what was kept (kept.h) */
 	uint32_t most_paths; /* that a query may look at; 0: 4194304, half a second's work */
 	uint32_t slice;	     /* of a table: records looked at, and steps; 0: 8192, a millisecond */
 	/* where packets for other subnets go, first that fits; borrowed while a view is built */

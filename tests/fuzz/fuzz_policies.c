@@ -45,7 +45,7 @@ read_partitions(const char *text, size_t size, bool both)
 
 	if (partitions_parse("f", text, size, &o, &p, NULL, &err) != 0) {
 		check_sentence(&err);
-		must(partitions_default(&o, &p, &err) == 0);
+		must(partitions_default(&o, &p, NULL, &err) == 0);
 	}
 	for (unsigned i = 0; i < 4; i++)
 		check_keys(p, &ports[i]);

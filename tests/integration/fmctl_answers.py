@@ -13,7 +13,7 @@ import threading
 
 SOCKET, FMCTL, N_SEEDS = sys.argv[1], sys.argv[2], int(sys.argv[3])
 ASKED = (["status"], ["status", "--all"], ["status", "sa"], ["nodes"], ["links"], ["path", "1", "2"], ["paths", "lid=1"], ["dist"], ["routes"], ["regions"],
-         ["partitions", "0x7fff"], ["verify"], ["trouble"], ["events"], ["progress"], ["fabric"],
+         ["partitions", "0x7fff"], ["vfabrics"], ["verify"], ["trouble"], ["events"], ["progress"], ["fabric"],
          ["isolate"], ["isolate", "switch:spine-1"], ["isolate", "switch:leaf-1"], ["sweep", "light", "--wait"], ["help"])
 VALUES = (None, True, -1, 0, 1 << 62, 0.5, "", "x" * 3000, "\x1b[31m\u202e", [], {}, [1, "a", None], {"from": {"node": 3}})
 

@@ -1131,7 +1131,7 @@ START_TEST(service_levels)
 	struct fm_error err = { 0 };
 
 	bring_up(_i < (int)N_OF(fabrics) ? &fabrics[_i] : &dragonfly);
-	ck_assert_int_eq(partitions_default(&o, &parts, &err), 0);
+	ck_assert_int_eq(partitions_default(&o, &parts, NULL, &err), 0);
 	ck_assert_msg(qos_policy_parse("q", policy_text, sizeof(policy_text) - 1, parts, &policy,
 			  NULL, &err) == 0,
 	    "%s", err.msg);

@@ -200,7 +200,7 @@ START_TEST(test_without_a_file)
 	const struct part_group *g;
 	size_t n;
 
-	ck_assert_int_eq(partitions_default(&o, &p, &err), 0);
+	ck_assert_int_eq(partitions_default(&o, &p, NULL, &err), 0);
 	ck_assert_str_eq(keys_text(p), "ffff|ffff|ffff|ffff|ffff");
 	g = partitions_groups(p, &n);
 	ck_assert_uint_eq(n, 1);
