@@ -303,6 +303,7 @@ UNIT_TESTS = \
 	tests/unit/check_netlist \
 	tests/unit/check_news \
 	tests/unit/check_opafm \
+	tests/unit/check_opafm_vfabrics \
 	tests/unit/check_opensm \
 	tests/unit/check_options \
 	tests/unit/check_overlay \
@@ -642,7 +643,8 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/lib.bash \
 	tests/integration/sa_differences.py \
 	tests/integration/opensm_conf.bash \
-	tests/opafm/opafm.xml \
+	tests/opafm/opafm.xml tests/opafm/vfabrics-default.xml tests/opafm/vfabrics-psm.xml \
+	tests/opafm/vfabrics-shares.xml tests/opafm/vfabrics-tenants.xml \
 	tests/opensm/fattree.conf tests/opensm/partitions.conf tests/opensm/partitions.keys \
 	tests/opensm/partitions.map tests/opensm/qos.conf tests/opensm/qos.policy tests/opensm/torus.conf \
 	tests/opensm/torus.policy tests/opensm/updn.conf \

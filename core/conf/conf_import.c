@@ -26,20 +26,19 @@ print_text(const char *text, FILE *out)
 	fputc('\'', out);
 }
 
+/* row: its own; words: its value is a list of them. */
 static void
-print_setting(const struct opensm_setting *s, const char *indent, FILE *out)
+print_one(const struct opensm_setting *s, const struct fm_option *row, bool words,
+    const char *indent, FILE *out)
 {
-	struct option_table table =
-	    s->engine != NULL ? option_table_of(s->engine) : conf_option_table();
-	const struct fm_option *row = option_find(&table, s->to);
-	bool words = s->engine == NULL && strcmp(s->to, "chain") == 0;
 	const struct opensm_line *l = s->from;
 	char text[512], lead[8];
 
 	snprintf(lead, sizeof(lead), "%s# ", indent);
 	if (l->line > 0)
-		snprintf(text, sizeof(text), "line %u: %s %s%s%s", l->line, l->key->name, l->value,
-		    l->key->note != NULL ? ": " : "", l->key->note != NULL ? l->key->note : "");
+		snprintf(text, sizeof(text), "line %u: %s%s%s%s%s", l->line, l->key->name,
+		    *l->value != '\0' ? " " : "", l->value, l->key->note != NULL ? ": " : "",
+		    l->key->note != NULL ? l->key->note : "");
 	else
 		snprintf(text, sizeof(text), "No line says so, but OpenSM reads it all the same.");
 	describe_wrapped(text, lead, out);
@@ -59,6 +58,16 @@ print_setting(const struct opensm_setting *s, const char *indent, FILE *out)
 		fputs(s->items[0], out);
 	}
 	fputs("\n\n", out);
+}
+
+static void
+print_setting(const struct opensm_setting *s, const char *indent, FILE *out)
+{
+	struct option_table table =
+	    s->engine != NULL ? option_table_of(s->engine) : conf_option_table();
+
+	print_one(s, option_find(&table, s->to), s->engine == NULL && strcmp(s->to, "chain") == 0,
+	    indent, out);
 }
 
 /* The settings "SECTION.key" of fmd's own, from number i on: all of one section. */
@@ -178,6 +187,28 @@ conf_print_groups(const struct opafm *x, FILE *out)
 			fprintf(out, " /* line %u */", g->lines[k]);
 		}
 		fputs("\n\t}\n}\n\n", out);
+	}
+}
+
+void
+conf_print_vfabrics(const struct opafm *x, FILE *out)
+{
+	struct option_table table = conf_section_table(conf_section_find("vfabric"));
+
+	for (size_t i = 0; i < x->vfabrics.n; i++) {
+		const struct opafm_vfabric *v = &x->vfabrics.item[i];
+
+		fprintf(out, "# line %u: the virtual fabric %s%s%s\nvfabric \"%s\" {\n", v->line,
+		    v->said, v->qos_group != NULL ? ", in the QOSGroup " : "",
+		    v->qos_group != NULL ? v->qos_group : "", v->name);
+		for (size_t k = 0; k < v->n_settings; k++) {
+			const struct opensm_setting *s =
+			    &x->vfabric_settings.item[v->first_setting + k];
+
+			print_one(
+			    s, option_find(&table, s->to), strcmp(s->to, "groups") == 0, "\t", out);
+		}
+		fputs("}\n\n", out);
 	}
 }
 

@@ -20,7 +20,8 @@ struct import_words {
 /* Each setting below the line that it comes from, then the lines that became none. */
 void conf_print_import(const struct opensm *o, const struct import_words *words, FILE *out);
 
-/* The device groups that the settings use. */
+/* The device groups that the settings use, then the vfabrics. */
 void conf_print_groups(const struct opafm *x, FILE *out);
+void conf_print_vfabrics(const struct opafm *x, FILE *out);
 
 #endif

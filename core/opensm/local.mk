@@ -6,6 +6,7 @@ CORE_SOURCES += \
 	core/opensm/opafm_keys.c \
 	core/opensm/opafm_private.h \
 	core/opensm/opafm_translate.c \
+	core/opensm/opafm_vfabrics.c \
 	core/opensm/opafm_xml.c \
 	core/opensm/opensm.h \
 	core/opensm/opensm_console.c \

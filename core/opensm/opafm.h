@@ -33,7 +33,7 @@ struct opafm_name {
 	uint32_t element;
 };
 
-/* A device group that routing uses. */
+/* A device group that routing or a vfabric uses. */
 struct opafm_group {
 	const char *name;   /* as fmd may have it */
 	const char *said;   /* as the file has it */
@@ -43,11 +43,29 @@ struct opafm_group {
 	unsigned line;
 };
 
+/* A virtual fabric that is enabled, as a section vfabric. */
+struct opafm_vfabric {
+	const char *name, *said;	  /* as of a group */
+	size_t first_setting, n_settings; /* of opafm.vfabric_settings: keys of the section */
+	const char *qos_group;		  /* that it is in, or NULL */
+	bool has_qos;
+	unsigned line;
+};
+
+/* An SL for what says none. */
+struct opafm_sl {
+	uint32_t qos; /* the element that says the QoS */
+	uint8_t sl;
+};
+
 struct opafm {
 	struct opensm o;
 	FM_VEC(struct opafm_element) elements;
 	FM_VEC(struct opafm_name) names; /* of device groups, ordered */
 	FM_VEC(struct opafm_group) groups;
+	FM_VEC(struct opafm_vfabric) vfabrics;
+	FM_VEC(struct opensm_setting) vfabric_settings;
+	FM_VEC(struct opafm_sl) sls_given;
 	uint32_t fm; /* the element of the subnet that was taken, 0: none stands there */
 };
 void opafm_init(struct opafm *x, struct fm_arena *mem, const struct engine_set *engines);
@@ -57,7 +75,7 @@ void opafm_fini(struct opafm *x);
  * type or entities, or is deeper or longer than opa-fm's file can be, and in a build without
  * libexpat; FM_E_RESOURCE. */
 int opafm_read(struct opafm *x, const char *path, const char *text, size_t n, struct fm_error *err);
-/* Elements to settings and groups; what is wrong is in x->o.told[OPENSM_BAD]. */
+/* Elements to settings, groups and vfabrics; what is wrong is in x->o.told[OPENSM_BAD]. */
 void opafm_translate(struct opafm *x, const char *chain_by_default);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * opa-fm's device groups as groups of fmd, those that routing uses.
+ * opa-fm's device groups as groups of fmd, those that routing and vfabrics use.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -177,6 +177,12 @@ add_member(struct filling *f, const struct opafm_element *e)
 		add_item(f->g, spell(f->x, "name:", e->value), e->line);
 	else if (strcmp(e->name, "Select") == 0 && strcasecmp(e->value, "All") == 0)
 		add_item(f->g, "All", e->line);
+	else if (strcmp(e->name, "Select") == 0 && strcasecmp(e->value, "SWE0") == 0)
+		add_item(f->g, "type:switch", e->line); /* others have no P_Key table */
+	else if (strcmp(e->name, "NodeType") == 0 && strcasecmp(e->value, "FI") == 0)
+		add_item(f->g, "type:ca", e->line);
+	else if (strcmp(e->name, "NodeType") == 0 && strcasecmp(e->value, "SW") == 0)
+		add_item(f->g, "type:switch", e->line);
 	else if (strcmp(e->name, "IncludeGroup") == 0)
 		add_included(f, e);
 	else {
@@ -200,9 +206,8 @@ add_members(struct filling *f, uint32_t from)
 		add_member(f, &x->elements.item[i]);
 }
 
-/* Letters that names of groups have here. */
-static const char *
-clean_name(struct opafm *x, const char *name)
+const char *
+opafm_clean_name(struct opafm *x, const char *name)
 {
 	char *s = fm_arena_strdup(x->o.mem, name);
 
@@ -224,7 +229,7 @@ make_group(struct opafm *x, const struct opensm_line *l, uint32_t at)
 		.said = x->elements.item[opafm_child(x, at, "Name", 0)].value };
 	struct filling f = { .x = x, .g = &g, .user = l };
 
-	g.name = clean_name(x, g.said);
+	g.name = opafm_clean_name(x, g.said);
 	g.items = fm_arena_array(x->o.mem, x->elements.n, const char *);
 	g.lines = fm_arena_array(x->o.mem, x->elements.n, unsigned);
 	f.seen = fm_arena_array(x->o.mem, x->elements.n, bool);

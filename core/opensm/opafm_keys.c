@@ -33,12 +33,14 @@
 #define HOPS "fmd tells path_life for every path"
 
 static const struct opensm_key rows[] = {
-	SECTION("Applications",
-	    "which SL a service has is said in qos_policy_file, by its service IDs"),
-	ALWAYS(SECTION, "DeviceGroups", "", "those that routing uses become groups"),
-	SECTION("VirtualFabrics",
-	    "write them as partitions (partition_config_file) and QoS levels (qos_policy_file)"),
-	SECTION("QOSGroups", "write them as QoS levels (qos_policy_file)"),
+	ALWAYS(SECTION, "Applications", "",
+	    "those of a vfabric say whether it has the groups of IP; which SL a service has is "
+	    "said "
+	    "in qos_policy_file, by its service IDs"),
+	ALWAYS(SECTION, "DeviceGroups", "", "those that routing and vfabrics use become groups"),
+	ALWAYS(SECTION, "VirtualFabrics", "",
+	    "those that are enabled become sections vfabric, each element a key or told"),
+	ALWAYS(SECTION, "QOSGroups", "", "their SLs and shares are those of the vfabrics in them"),
 	SECTION("PmPortGroups", NO_PM),
 	SECTION("Pm", NO_PM),
 	SECTION("Fe", "fmctl asks fmd, there is no other server"),
@@ -121,7 +123,8 @@ static const struct opensm_key rows[] = {
 	    "have "
 	    "one each"),
 	SECTION("Multicast.MulticastGroup",
-	    "the lines of partition_config_file make such groups (ipoib, mgid, mtu, rate, sl)"),
+	    "groups of a vfabric, or the lines of partition_config_file, make such groups (ipoib, "
+	    "mgid, mtu, rate, sl)"),
 
 	ALWAYS(BOOL, "TimerScalingEnable", "0", "lifetimes are those that are written"),
 	ROW(TEXT, "SwitchLifetime", "33ms", LIFE, "packet_life_time", NULL, NULL),

@@ -14,5 +14,9 @@ void opafm_name_groups(struct opafm *x);
 /* The device group of that name as an item "@NAME", made where nothing used it yet; NULL, and
  * told, where it is not there.  All stands for all nodes. */
 const char *opafm_group_item(struct opafm *x, const struct opensm_line *l, const char *name);
+/* A name by the letters that names of groups and vfabrics have here; NULL: no memory. */
+const char *opafm_clean_name(struct opafm *x, const char *name);
+/* The virtual fabrics, once device groups have their names. */
+void opafm_take_vfabrics(struct opafm *x);
 
 #endif

@@ -434,6 +434,7 @@ opafm_translate(struct opafm *x, const char *chain_by_default)
 	choose_fm(x);
 	opafm_name_groups(x);
 	take_all(x);
+	opafm_take_vfabrics(x);
 	chain = engine_of(x) != NULL ? engine_of(x) : chain_by_default;
 	for (size_t i = 0; i < x->o.lines.n; i++) {
 		const struct opensm_line *line = &x->o.lines.item[i];

@@ -36,6 +36,9 @@ opafm_fini(struct opafm *x)
 	fm_vec_fini(&x->elements);
 	fm_vec_fini(&x->names);
 	fm_vec_fini(&x->groups);
+	fm_vec_fini(&x->vfabrics);
+	fm_vec_fini(&x->vfabric_settings);
+	fm_vec_fini(&x->sls_given);
 }
 
 #ifdef HAVE_EXPAT

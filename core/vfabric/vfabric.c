@@ -105,10 +105,10 @@ check_one(const struct vfabrics *v, const struct vfabric *f, const struct vfabri
 	const char *what = difference(a, f);
 
 	if (has_qos(f) && !g->qos)
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s needs QoS: write qos = yes, or leave it out", f->has_sl ? "sl"
-			: f->share > 0					       ? "share"
-										       : "high_priority");
+		return fm_fail(err, FM_E_CONFIG, "%s needs QoS: write qos = yes, or leave it out",
+		    f->has_sl	       ? "sl"
+			: f->share > 0 ? "share"
+				       : "high_priority");
 	if (f->share > 0 && f->first)
 		return fm_fail(err, FM_E_CONFIG,
 		    "share = %u and high_priority = yes: what goes before the others has no share "
@@ -219,9 +219,9 @@ share_out(struct vfabrics *v, struct fm_error *err)
 	if (said + rest + n - (rest > 0) > PERCENT) {
 		fm_fail(err, FM_E_CONFIG,
 		    "the shares add up to %u of %d%s: make one of them smaller", said, PERCENT,
-		    rest > 0 ? ", and SL 0 needs 5, of all that is in no vfabric with a share"
-		    : n > 0  ? ", and SLs of which nobody says a share need 1 each"
-			     : "");
+		    rest > 0	? ", and SL 0 needs 5, of all that is in no vfabric with a share"
+			: n > 0 ? ", and SLs of which nobody says a share need 1 each"
+				: "");
 		return blame(last, err);
 	}
 	left = PERCENT - said;
@@ -254,8 +254,9 @@ weigh(struct vfabrics *v, struct fm_error *err)
 		if (!s->used)
 			continue;
 		if (n == MOST_VLS) {
-			fm_fail(err, FM_E_CONFIG, "%d SLs with shares need a VL each, and there are %d",
-			    VFABRIC_SLS, MOST_VLS);
+			fm_fail(err, FM_E_CONFIG,
+			    "%d SLs with shares need a VL each, and there are %d", VFABRIC_SLS,
+			    MOST_VLS);
 			return blame(&v->of[v->n - 1], err);
 		}
 		s->vl = (uint8_t)n++;
@@ -265,8 +266,8 @@ weigh(struct vfabrics *v, struct fm_error *err)
 }
 
 int
-vfabrics_settle(struct vfabrics *v, const struct vfabric_ground *g, struct mistakes *all,
-    struct fm_error *err)
+vfabrics_settle(
+    struct vfabrics *v, const struct vfabric_ground *g, struct mistakes *all, struct fm_error *err)
 {
 	size_t before = mistakes_count(all);
 	int rc = 0;

@@ -46,8 +46,8 @@ struct vfabric {
 	bool security; /* limited members do not talk to one another; else they are full ones */
 	bool ipoib;
 	uint8_t sl;
-	uint8_t share;	     /* percent; 0: not said */
-	uint8_t mtu, rate;   /* codes, 0: any */
+	uint8_t share;	      /* percent; 0: not said */
+	uint8_t mtu, rate;    /* codes, 0: any */
 	uint8_t (*mgids)[16]; /* [n_mgids] */
 	size_t n_mgids;
 	const char *file;
@@ -73,14 +73,14 @@ struct vfabrics {
 /* What they stand in. */
 struct vfabric_ground {
 	bool qos;      /* qos = yes */
-	bool has_file; /* partition_config_file: ports in no vfabric, and partitions with their SLs */
+	bool has_file; /* partition_config_file: there are other partitions */
 };
 
 /* SLs for who says none, and the shares of SLs.  FM_E_CONFIG "FILE:LINE: vfabric NAME: ..." for
  * two that contradict each other, shares that do not add up, SLs without QoS; noted where `all`
  * gathers them. */
-int vfabrics_settle(struct vfabrics *v, const struct vfabric_ground *g, struct mistakes *all,
-    struct fm_error *err);
+int vfabrics_settle(
+    struct vfabrics *v, const struct vfabric_ground *g, struct mistakes *all, struct fm_error *err);
 
 /* The partition of one; it borrows. */
 struct part_more vfabric_part(const struct vfabric *f);

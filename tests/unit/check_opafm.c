@@ -466,12 +466,12 @@ repeat(char *out, const char *text, size_t n)
 /* A group of nothing that a list of nodes can name is left out, not refused. */
 START_TEST(a_group_that_is_left_out)
 {
-	static const char text[] =
-	    FATTREE TO_CORE GROUPS(GROUP("Core", "<NodeType>SW</NodeType><Select>SWE0</Select>"));
+	static const char text[] = FATTREE TO_CORE GROUPS(
+	    GROUP("Core", "<Select>TFIs</Select><Select>AllMgmtAllowed</Select>"));
 
 	ck_assert_str_eq(pick(text, false), "chain = { 'fattree' }");
 	ck_assert_ptr_nonnull(
-	    strstr(pick(text, true), "NodeType SW of the device group Core is left out"));
+	    strstr(pick(text, true), "Select TFIs of the device group Core is left out"));
 }
 END_TEST
 

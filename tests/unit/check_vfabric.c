@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Vfabrics: from the sections of fmd.conf to SLs, shares and weights, to partitions, and to the
- * P_Keys of the ports of a fabric.  The fabric is a tree of 4 leaves, with two hosts each, host-LEAF-1 and
- * host-LEAF-2, and 2 spines.
+ * P_Keys of the ports of a fabric.  The fabric is a tree of 4 leaves with two hosts each,
+ * host-LEAF-1 and host-LEAF-2, and 2 spines.
  */
 #include "config.h"
 
@@ -53,8 +53,7 @@ load(const char *text)
 	struct fm_error err;
 
 	folder_write(folder, "fmd.conf", text);
-	ck_assert_msg(
-	    conf_load(&source, &no_engines, &conf, &err) == 0, "%s: %s", text, err.msg);
+	ck_assert_msg(conf_load(&source, &no_engines, &conf, &err) == 0, "%s: %s", text, err.msg);
 	return conf;
 }
 
@@ -152,7 +151,8 @@ START_TEST(weights_and_maps)
 	}
 	conf_put(conf);
 	/* SLs alone leave SL2VL and weights to their keys */
-	conf = load("qos = yes\nqos_sl2vl = \"3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3\"\n" V("a", "sl = 4"));
+	conf =
+	    load("qos = yes\nqos_sl2vl = \"3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3\"\n" V("a", "sl = 4"));
 	ck_assert_uint_eq(conf->qos.tables->port[QOS_CA].sl2vl[4], 3);
 	conf_put(conf);
 }
@@ -191,7 +191,8 @@ may_be(const struct vfabrics *v, bool rest)
 		if (used[sl] && !said[sl])
 			need += sl == 0 ? VFABRIC_LEAST_REST : 1;
 	}
-	return n_new <= n_free && (!any || (sum + need <= 100 && VFABRIC_SLS - n_free + n_new < 16));
+	return n_new <= n_free &&
+	    (!any || (sum + need <= 100 && VFABRIC_SLS - n_free + n_new < 16));
 }
 
 static void
@@ -213,7 +214,8 @@ check_weights(const struct vfabrics *v)
 		ck_assert_uint_gt(s->weight, 0);
 		ck_assert(s->first == (s->share == 0));
 	}
-	for (unsigned sl = 0; sl < VFABRIC_SLS; sl++) { /* half a unit of the largest away at most */
+	for (unsigned sl = 0; sl < VFABRIC_SLS;
+	     sl++) { /* half a unit of the largest away at most */
 		double exact = most > 0 ? v->sl[sl].share * 255.0 / most : 0;
 
 		if (v->sl[sl].used && !v->sl[sl].first)
@@ -238,17 +240,16 @@ START_TEST(random_shares)
 		int rc;
 
 		for (size_t i = 0; i < v.n; i++) {
-			of[i] = (struct vfabric){ .name = "x", .file = "f", .line = 1 + (unsigned)i };
+			of[i] =
+			    (struct vfabric){ .name = "x", .file = "f", .line = 1 + (unsigned)i };
 			of[i].has_sl = fm_rng_below(&rng, 2) == 0;
 			of[i].sl = (uint8_t)(of[i].has_sl ? fm_rng_below(&rng, 16) : 0);
-			of[i].share = (uint8_t)(fm_rng_below(&rng, 3) == 0
-				? 1 + fm_rng_below(&rng, few)
-				: 0);
+			of[i].share =
+			    (uint8_t)(fm_rng_below(&rng, 3) == 0 ? 1 + fm_rng_below(&rng, few) : 0);
 			of[i].first = fm_rng_below(&rng, 12) == 0;
 		}
 		memcpy(before, of, sizeof(of));
-		rc = vfabrics_settle(
-		    &v, &(struct vfabric_ground){ .qos = true }, NULL, &err);
+		rc = vfabrics_settle(&v, &(struct vfabric_ground){ .qos = true }, NULL, &err);
 		v.of = before;
 		ck_assert_msg((rc == 0) == may_be(&v, true), "case %u: %s", c, err.msg);
 		v.of = of;
@@ -276,12 +277,12 @@ END_TEST
 static const char *
 keys_of(const struct conf *conf, const struct vfabric_members *m, fm_end e, bool self)
 {
-	static const enum part_kind kinds[] = { [FM_END_CA] = PART_CA,
-		[FM_END_ROUTER] = PART_ROUTER,
-		[FM_END_SWITCH] = PART_SWITCH };
-	struct part_port port = { .guid = snap->fab.end_guid[e],
-		.kind = kinds[snap->fab.end_kind[e]],
-		.self = self };
+	static const enum part_kind kinds[] = {
+		[FM_END_CA] = PART_CA, [FM_END_ROUTER] = PART_ROUTER, [FM_END_SWITCH] = PART_SWITCH
+	};
+	struct part_port port = {
+		.guid = snap->fab.end_guid[e], .kind = kinds[snap->fab.end_kind[e]], .self = self
+	};
 	static char out[200];
 	uint16_t keys[32];
 	size_t n, at = 0;
@@ -310,8 +311,8 @@ find(const struct conf *conf)
 	struct vfabric_members *m = NULL;
 	struct fm_error err;
 
-	ck_assert_msg(vfabric_members_find(&conf->partitions.vfabrics, conf->partitions.all, snap,
-			  &m, &err) == 0,
+	ck_assert_msg(vfabric_members_find(
+			  &conf->partitions.vfabrics, conf->partitions.all, snap, &m, &err) == 0,
 	    "%s", err.msg);
 	return m;
 }
@@ -325,11 +326,13 @@ static const struct {
 	{ "vfabric \"a\" { members = { \"All\" } }", "8001 7fff", "8001 7fff", "8001 7fff" },
 	{ "vfabric \"a\" { members = { \"type:switch\" } }", "7fff", "7fff", "8001 7fff" },
 	{ "vfabric \"a\" { members = { \"level:0\" } }", "7fff", "7fff", "8001 7fff" },
-	{ "vfabric \"a\" { limited = { \"type:ca\", \"!host-1-2\" } }", "0001 7fff", "7fff", "7fff" },
+	{ "vfabric \"a\" { limited = { \"type:ca\", \"!host-1-2\" } }", "0001 7fff", "7fff",
+	    "7fff" },
 	/* full goes before limited, in one list or in two vfabrics of one P_Key */
 	{ "vfabric \"a\" { members = { \"host-1-1\" } limited = { \"All\" } }", "8001 7fff",
 	    "0001 7fff", "0001 7fff" },
-	{ "vfabric \"a\" { pkey = 5 members = { \"host-1-1\" } } vfabric \"b\" { pkey = 5 limited = "
+	{ "vfabric \"a\" { pkey = 5 members = { \"host-1-1\" } } vfabric \"b\" { pkey = 5 limited "
+	  "= "
 	  "{ \"type:ca\" } }",
 	    "8005 7fff", "0005 7fff", "7fff" },
 	/* without security all are full members */
@@ -363,8 +366,9 @@ END_TEST
 /* Lists of random items against each node by itself. */
 START_TEST(random_members)
 {
-	static const char *const words[] = { "host-1-1", "host-[2-4]-*", "!host-3-1", "host-*", "leaf-2",
-		"!leaf-*", "type:ca", "!type:switch", "All", "nobody", "!All", "type:router" };
+	static const char *const words[] = { "host-1-1", "host-[2-4]-*", "!host-3-1", "host-*",
+		"leaf-2", "!leaf-*", "type:ca", "!type:switch", "All", "nobody", "!All",
+		"type:router" };
 	const size_t n_words = sizeof(words) / sizeof(*words);
 	struct fm_rng rng;
 
@@ -382,9 +386,10 @@ START_TEST(random_members)
 			do {
 				list[i] = words[fm_rng_below(&rng, (uint32_t)n_words)];
 			} while (i == 0 && *list[i] == '!'); /* it would take out of nothing */
-			snprintf(text + at, sizeof(text) - at, "%s\"%s\"", i > 0 ? ", " : "", list[i]);
+			snprintf(
+			    text + at, sizeof(text) - at, "%s\"%s\"", i > 0 ? ", " : "", list[i]);
 		}
-		strcat(text, " } }\n");
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), " } }\n");
 		conf = load(text);
 		m = find(conf);
 		for (fm_end e = 0; e < snap->fab.n_ends; e++) {
@@ -447,7 +452,8 @@ START_TEST(beside_a_file)
 	struct vfabric_members *m;
 
 	folder_write(folder, "p.conf", "Default=0x7fff, ipoib : ALL=full ;\nRed=0x2 : ALL ;\n");
-	conf = load("partition_config_file = \"p.conf\"\nvfabric \"a\" { members = { \"host-1-1\" } }\n");
+	conf = load(
+	    "partition_config_file = \"p.conf\"\nvfabric \"a\" { members = { \"host-1-1\" } }\n");
 	m = find(conf);
 	ck_assert_str_eq(keys_of(conf, m, end_named("host-1-1"), false), "8001 0002 ffff");
 	ck_assert_str_eq(keys_of(conf, m, end_named("host-1-2"), false), "0002 ffff");
@@ -486,8 +492,8 @@ END_TEST
 START_TEST(codes)
 {
 	static const char *const rates[] = { "2.5", "10", "30", "5", "20", "40", "60", "80", "120",
-		"14", "56", "112", "168", "25", "100", "200", "300", "28", "50", "400", "600", "800",
-		"1200", "1600" }; /* IBA 15.2.5.16, codes from 2 on */
+		"14", "56", "112", "168", "25", "100", "200", "300", "28", "50", "400", "600",
+		"800", "1200", "1600" }; /* IBA 15.2.5.16, codes from 2 on */
 
 	for (uint8_t code = 2; code < 2 + sizeof(rates) / sizeof(*rates); code++)
 		ck_assert_str_eq(vfabric_rate_text(code), rates[code - 2]);
