@@ -85,8 +85,8 @@ is_on(struct making *m, uint32_t of, const char *name, const char *def)
 		return *v == '1';
 	l = line_of(m, opafm_child(m->x, of, name, 0), NULL);
 	if (l != NULL)
-		opensm_tell(&m->x->o, OPENSM_BAD, l, "%s %.40s of the virtual fabric %.60s: write 1 or 0",
-		    name, v, m->said);
+		opensm_tell(&m->x->o, OPENSM_BAD, l,
+		    "%s %.40s of the virtual fabric %.60s: write 1 or 0", name, v, m->said);
 	return false;
 }
 
@@ -164,7 +164,8 @@ find_named(const struct opafm *x, const char *section, const char *element, cons
 	for (uint32_t c = 0; (c = opafm_child(x, 0, "Common", c)) != 0;)
 		parts[1] = c;
 	for (unsigned i = 0; i < 2; i++)
-		for (uint32_t s = 0; parts[i] != 0 && (s = opafm_child(x, parts[i], section, s)) != 0;)
+		for (uint32_t s = 0;
+		     parts[i] != 0 && (s = opafm_child(x, parts[i], section, s)) != 0;)
 			for (uint32_t a = 0; (a = opafm_child(x, s, element, a)) != 0;) {
 				uint32_t n = opafm_child(x, a, "Name", 0);
 
@@ -282,8 +283,8 @@ add_free_sl(struct making *m)
 	for (uint8_t sl = 0; sl < N_SLS; sl++) {
 		if (sls & (1u << sl))
 			continue;
-		m->x->o.out_of_memory |= !fm_vec_push(
-		    &m->x->sls_given, ((struct opafm_sl){ .qos = m->qos, .sl = sl }));
+		m->x->o.out_of_memory |=
+		    !fm_vec_push(&m->x->sls_given, ((struct opafm_sl){ .qos = m->qos, .sl = sl }));
 		snprintf(text, sizeof(text), "%u", sl);
 		add(m, m->qos, "BaseSL is not written: the next that nobody has", "sl",
 		    fm_arena_strdup(m->x->o.mem, text));
@@ -369,7 +370,8 @@ take_rate(struct making *m, uint32_t e)
 		return;
 	for (size_t i = 0; i < sizeof(near) / sizeof(*near); i++)
 		if (strcasecmp(v, near[i][0]) == 0) {
-			add(m, e, "InfiniBand has no such rate: the next below", "rate", near[i][1]);
+			add(m, e, "InfiniBand has no such rate: the next below", "rate",
+			    near[i][1]);
 			return;
 		}
 	if (strlen(text) > 0 && strchr("gG", text[strlen(text) - 1]) != NULL)
@@ -454,13 +456,15 @@ make_vfabric(struct making *m)
 	add_members(m, "LimitedMember", "limited");
 	if (v.n_settings == 0) {
 		m->x->vfabric_settings.n = v.first_setting;
-		tell(m, OPENSM_STRAY, m->at, "it is left out, as none of its members can be named here");
+		tell(m, OPENSM_STRAY, m->at,
+		    "it is left out, as none of its members can be named here");
 		return;
 	}
 	take_pkey(m, opafm_child(m->x, m->at, "PKey", 0));
 	e = opafm_child(m->x, m->at, "Security", 0);
 	if (!is_on(m, m->at, "Security", "0"))
-		add(m, e != 0 ? e : m->at, e != 0 ? NULL : "Security is not written", "security", "no");
+		add(m, e != 0 ? e : m->at, e != 0 ? NULL : "Security is not written", "security",
+		    "no");
 	choose_qos(m);
 	if (m->qos != 0)
 		take_qos(m);
@@ -535,7 +539,8 @@ opafm_take_vfabrics(struct opafm *x)
 		x->o.out_of_memory |= l == NULL;
 		if (l != NULL) {
 			*l = (struct opensm_line){
-				.key = &key, .value = "", .line = x->vfabrics.item[0].line };
+				.key = &key, .value = "", .line = x->vfabrics.item[0].line
+			};
 			opensm_set(&x->o, l, NULL, "qos", "yes");
 		}
 	}

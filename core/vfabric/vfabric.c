@@ -139,9 +139,9 @@ has_rest(const struct vfabrics *v, const struct vfabric_ground *g)
 
 /* The next SL that nobody has written. */
 static int
-choose_sl(struct vfabrics *v, struct vfabric *f, bool rest, struct fm_error *err)
+choose_sl(struct vfabrics *v, struct vfabric *f, struct fm_error *err)
 {
-	for (uint8_t sl = rest; sl < VFABRIC_SLS; sl++)
+	for (uint8_t sl = 0; sl < VFABRIC_SLS; sl++)
 		if (!v->sl[sl].used) {
 			f->sl = sl;
 			v->sl[sl].used = true;
@@ -169,7 +169,7 @@ choose_sls(struct vfabrics *v, bool rest, struct mistakes *all, struct fm_error 
 		if (f->has_sl || !has_qos(f))
 			continue;
 		f->sl = a->sl;
-		if (a == f && choose_sl(v, f, rest, err) != 0) {
+		if (a == f && choose_sl(v, f, err) != 0) {
 			blame(f, err);
 			rc = mistakes_note(all, err);
 		}

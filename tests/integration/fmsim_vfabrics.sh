@@ -23,7 +23,7 @@ group "servers" { members = { "$server1", "$(guid_of "$server2")" } }
 vfabric "storage" {
 	pkey = 0x4
 	members = { "@servers" }
-	limited = { "$client1", "$client2", "name:nobody" }
+	limited = { "$client1", "$client2", "name:called-*" }
 	sl = 2
 	share = 60
 	mtu = 1024
@@ -135,12 +135,12 @@ for name, w in want.items():
 	got = (v["pkey"], v["sl"], v["share"], v["vl"], v["mtu"], v["rate"], v["full"], v["limited"],
 	       v["holding"], v["unread"], len(v["missing"]))
 	assert got == w, (name, got, w)
-assert rows["storage"]["missing"][0]["item"] == "name:nobody", rows["storage"]
+assert rows["storage"]["missing"][0]["item"] == "name:called-*", rows["storage"]
 assert (said["sl_by"], said["host_ports"], said["in_none"]) == ("vfabric", 8, 1), said
 END
 ask vfabrics storage >"$dir/storage.out" || fail "fmctl vfabrics storage"
 grep -q "^$client1  *1  *0x[0-9a-f]*  *limited  *limited$" "$dir/storage.out" || fail "fmctl vfabrics storage: $(cat "$dir/storage.out")"
-grep -q '^name:nobody  *limited .*fmd.conf' "$dir/storage.out" || fail "it does not show who is missing: $(cat "$dir/storage.out")"
+grep -q '^name:called-\*  *limited .*fmd.conf' "$dir/storage.out" || fail "it does not show who is missing: $(cat "$dir/storage.out")"
 ask vfabrics nothing >"$dir/nothing.out" 2>&1 && fail "there is a vfabric nothing"
 grep -q 'there is no vfabric nothing' "$dir/nothing.out" || fail "$(cat "$dir/nothing.out")"
 echo "ok: fmctl vfabrics"
@@ -157,8 +157,15 @@ if [ -x "$build/tests/integration/pkey_probe" ]; then
 	echo "ok: packets"
 fi
 
+# ---- a host that is called otherwise from now on is in other vfabrics, by no other event
+lid=$(lid_of "$plain")
+fmsim_say describe "$plain" '"called-1"' >/dev/null
+in_storage() { [ "$(run_on "$server1" smpquery pkeys "$lid" 1 | grep -o '0x[0-9a-f]\{4\}' | grep -v 0x0000 | sort | tr '\n' ' ')" = "0x0004 0x7fff 0x8006 " ]; }
+until_true in_storage
+echo "ok: a name that changes"
+
+# ---- a host is in no vfabric after a reload
 follows() { [ "$(keys "$other")" = "0x7fff " ]; }
-# ---- a host is in another vfabric after a reload: its table is written, those of others are not
 sed -i "s/\"!@servers\", \"!$sm\"/\"!@servers\", \"!$sm\", \"!$other\"/" "$dir/fmd.conf"
 ask reload >"$dir/reload.out" || fail "fmctl reload: $(cat "$dir/reload.out")"
 until_true sh -c "'$build/fmctl' --socket='$dir/control' vfabrics jobs --json | grep -q '\"full\": 4'"

@@ -1172,6 +1172,52 @@ START_TEST(service_levels)
 }
 END_TEST
 
+/* Within a partition that limits its paths they carry no more, and have its SL and no other where
+ * the engine has no say. */
+START_TEST(limits_of_a_partition)
+{
+	static const struct part_more more = {
+		.name = "v", .pkey = 0x7fff, .sl_is_firm = true, .sl = 3, .mtu = 2, .rate = 5
+	};
+	const struct partitions *parts = NULL;
+	struct part_options o = { .more = &more, .n_more = 1, .qos = true };
+	struct sa_path_record want, plain, r;
+	struct fm_error err = { 0 };
+	uint16_t status;
+
+	bring_up(&fabrics[_i]);
+	ck_assert_int_eq(partitions_default(&o, &parts, NULL, &err), 0);
+	want = pair();
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+	sa_rig_record(&sa, 0, &plain);
+	ck_assert_uint_gt(plain.mtu, 2);
+	ck_assert_uint_gt(sa_rate_mbps(plain.rate), 4000);
+	sa.set.qos_sls = true;
+	sa.set.partitions = parts;
+	sa_rig_publish(&sa);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+	sa_rig_record(&sa, 0, &r);
+	ck_assert_uint_eq(r.mtu, 2);
+	ck_assert_uint_eq(r.rate, 5);
+	ck_assert_uint_eq(r.sl, any_sl(sa.slot.view) ? 3 : plain.sl);
+	want.sl = 3;
+	status = sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_SL, &want);
+	ck_assert_uint_eq(status, any_sl(sa.slot.view) || plain.sl == 3 ? SA_OK : SA_NO_RECORDS);
+	want.sl = 2;
+	status = sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_SL, &want);
+	ck_assert_uint_eq(status, !any_sl(sa.slot.view) && plain.sl == 2 ? SA_OK : SA_NO_RECORDS);
+	want.mtu_selector = SA_EXACTLY;
+	want.mtu = 3;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_MTU_SELECTOR | SA_PR_MTU, &want),
+	    SA_NO_RECORDS);
+	partitions_put(parts);
+	sa.set.qos_sls = false;
+	sa.set.partitions = NULL;
+	tear_down();
+}
+END_TEST
+
 /* A torus has two levels of quality, each of the SLs by which paths are free of credit loops: bit 3
  * is that of the policy's SL, or of the SL that is asked for, or of the partition's. */
 START_TEST(levels_of_a_torus)
@@ -1526,6 +1572,7 @@ main(void)
 	tcase_add_loop_test(tc, service_level_asked_for, 0, 3);
 	tcase_add_test(tc, levels_of_a_torus);
 	tcase_add_loop_test(tc, service_levels, 0, N_OF(fabrics) + 1);
+	tcase_add_loop_test(tc, limits_of_a_partition, 0, N_OF(fabrics));
 	tcase_add_loop_test(tc, inline_tables, 0, 2);
 	tcase_add_loop_test(tc, shared_views, 0, N_OF(fabrics));
 	tcase_add_loop_test(tc, views_begun, 0, N_OF(fabrics));

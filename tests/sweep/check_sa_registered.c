@@ -263,6 +263,37 @@ check_mfts(void)
 	sa.sm_key = 0;
 }
 
+/* No group is made within a partition that carries more than its paths. */
+START_TEST(groups_are_limited)
+{
+	static const struct part_more more = { .name = "v", .pkey = 0x7fff, .mtu = 3, .rate = 5 };
+	static const struct part_options o = { .more = &more, .n_more = 1 };
+	struct sa_mc_member_record want = member(1, host(1), JOIN_FULL), got;
+	const struct partitions *limited = NULL;
+	struct fm_error err = { 0 };
+
+	ck_assert_int_eq(partitions_default(&o, &limited, NULL, &err), 0);
+	sa.set.partitions = limited;
+	sa_rig_publish(&sa);
+	partitions_put(limited);
+	as(host(1));
+	want.mtu_selector = want.rate_selector = SA_EXACTLY;
+	want.mtu = 4;
+	want.rate = 3;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_MC_MEMBER_RECORD,
+			      MASK_CREATE | SA_MCR_MTU_SELECTOR | SA_MCR_MTU, &want),
+	    SA_REQ_INVALID);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_MC_MEMBER_RECORD,
+			      MASK_CREATE | SA_MCR_RATE_SELECTOR | SA_MCR_RATE, &want),
+	    SA_REQ_INVALID);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_MC_MEMBER_RECORD, MASK_CREATE, &want), SA_OK);
+	sa_rig_record(&sa, 0, &got);
+	ck_assert_uint_eq(got.mtu, 3);
+	ck_assert_uint_eq(got.rate, 5);
+	sa.set.partitions = NULL;
+}
+END_TEST
+
 START_TEST(joins_reach_the_switches)
 {
 	uint64_t before;
@@ -833,6 +864,7 @@ main(void)
 	tcase_add_test(t, hosts_join_and_leave);
 	tcase_add_test(t, members_are_shown_to_the_trusted);
 	tcase_add_test(t, joins_reach_the_switches);
+	tcase_add_test(t, groups_are_limited);
 	tcase_add_test(t, services_are_asked_for);
 	tcase_add_test(t, alias_guids_are_given);
 	tcase_add_test(t, alias_guids_reach_ports);

@@ -67,7 +67,8 @@ site(const char *name)
 	const char *dir = getenv("srcdir");
 	static char path[300];
 
-	snprintf(path, sizeof(path), "%s/tests/opafm/vfabrics-%s.xml", dir != NULL ? dir : ".", name);
+	snprintf(
+	    path, sizeof(path), "%s/tests/opafm/vfabrics-%s.xml", dir != NULL ? dir : ".", name);
 	return path;
 }
 
@@ -151,7 +152,8 @@ static const struct {
 		"line 28: PktLifeTimeMult 4 of the virtual fabric Storage: path_life",
 		"line 35: MaxMTU 8192 of the virtual fabric Compute: it limits nothing",
 		"line 34: HoqLife 8ms of the virtual fabric Compute",
-		"line 40: Bandwidth 50% of the virtual fabric Default: it is not used: QOS is 0" } },
+		"line 40: Bandwidth 50% of the virtual fabric Default: it is not used: QOS is "
+		"0" } },
 	{ "tenants",
 	    "Admin 0x7fff sl 0 first mtu any rate any limited All\n"
 	    "A 0x0010 sl 3 80% mtu any rate any ipoib full @tenant-a\n"
@@ -233,9 +235,11 @@ START_TEST(nothing_is_passed_over)
 	for (char *at = xml; (at = strchr(at, '<')) != NULL; at++) {
 		char name[64] = "", value[256] = "", pair[400];
 
-		if (strncmp(at, "<VirtualFabric>", 15) == 0 || strncmp(at, "<QOSGroup><", 11) == 0) {
+		if (strncmp(at, "<VirtualFabric>", 15) == 0 ||
+		    strncmp(at, "<QOSGroup><", 11) == 0) {
 			const char *end = strstr(at, at[1] == 'V' ? "</VirtualFabric>" : "\n");
-			const char *enable = strstr(at, "<Enable>0"), *standby = strstr(at, "<Standby>1");
+			const char *enable = strstr(at, "<Enable>0"),
+				   *standby = strstr(at, "<Standby>1");
 
 			inside = true;
 			off = (enable != NULL && enable < end) ||
@@ -244,8 +248,7 @@ START_TEST(nothing_is_passed_over)
 		}
 		if (strncmp(at, "</VirtualFabric>", 16) == 0 || strncmp(at, "</QOSGroup>", 11) == 0)
 			inside = false;
-		if (!inside || off ||
-		    sscanf(at, "<%63[A-Za-z]>%255[^<\n]<", name, value) != 2 ||
+		if (!inside || off || sscanf(at, "<%63[A-Za-z]>%255[^<\n]<", name, value) != 2 ||
 		    is_silent(name, value))
 			continue;
 		snprintf(pair, sizeof(pair), "%s %s", name, value);
@@ -266,14 +269,16 @@ END_TEST
 /* ----------------------------------------------------------------- mistakes */
 
 #define VF(inner_) \
-	"<Config><Common><VirtualFabrics>\n<VirtualFabric><Name>V</Name><Member>All</Member>" inner_ \
-	"</VirtualFabric></VirtualFabrics></Common></Config>\n"
+	"<Config><Common><VirtualFabrics>\n<VirtualFabric><Name>V</Name><Member>All</" \
+	"Member>" inner_ "</VirtualFabric></VirtualFabrics></Common></Config>\n"
 
 static const struct {
 	const char *text, *says;
 } wrong[] = {
-	{ VF("<PKey>0x10000</PKey>"), ":2: PKey 0x10000 of the virtual fabric V: write 0x1 to 0x7fff" },
-	{ VF("<PKey>0x8000</PKey>"), ":2: PKey 0x8000 of the virtual fabric V: write 0x1 to 0x7fff" },
+	{ VF("<PKey>0x10000</PKey>"),
+	    ":2: PKey 0x10000 of the virtual fabric V: write 0x1 to 0x7fff" },
+	{ VF("<PKey>0x8000</PKey>"),
+	    ":2: PKey 0x8000 of the virtual fabric V: write 0x1 to 0x7fff" },
 	{ VF("<QOS>yes</QOS>"), ":2: QOS yes of the virtual fabric V: write 1 or 0" },
 	{ VF("<Security>2</Security>"), ":2: Security 2 of the virtual fabric V: write 1 or 0" },
 	{ VF("<QOS>1</QOS><BaseSL>16</BaseSL>"), ":2: BaseSL: sl = 16 is outside -1..15" },
@@ -287,8 +292,10 @@ static const struct {
 	    ":2: QOSGroup None of the virtual fabric V: there is no such QOSGroup" },
 	{ VF("<Application>None</Application>"),
 	    ":2: Application None of the virtual fabric V: there is no such Application" },
-	{ VF("<LimitedMember>None</LimitedMember>"), ":2: LimitedMember: there is no device group None" },
-	{ VF("<MaxMTU>1500</MaxMTU>"), ":2: MaxMTU: mtu = 1500 is none of any, 256, 512, 1024, 2048, 4096" },
+	{ VF("<LimitedMember>None</LimitedMember>"),
+	    ":2: LimitedMember: there is no device group None" },
+	{ VF("<MaxMTU>1500</MaxMTU>"),
+	    ":2: MaxMTU: mtu = 1500 is none of any, 256, 512, 1024, 2048, 4096" },
 	{ VF("<MaxRate>11g</MaxRate>"), ":2: MaxRate: rate = 11 is none of any, 2.5" },
 	{ "<Config><Common><VirtualFabrics>\n<VirtualFabric><Member>All</Member></VirtualFabric>"
 	  "</VirtualFabrics></Common></Config>\n",
@@ -326,8 +333,8 @@ START_TEST(all_sls)
 	struct mistakes all = { 0 };
 
 	for (unsigned n = 15; n <= 16; n++) {
-		size_t at = (size_t)snprintf(
-		    text, sizeof(text), "<Config><Common><VirtualFabrics>\n");
+		size_t at =
+		    (size_t)snprintf(text, sizeof(text), "<Config><Common><VirtualFabrics>\n");
 		char *printed;
 
 		for (unsigned i = 0; i < n; i++)
@@ -341,8 +348,9 @@ START_TEST(all_sls)
 		ck_assert_int_eq(printed != NULL, n == 15);
 		free(printed);
 	}
-	ck_assert_ptr_nonnull(strstr(all.sentence[0], ":17: VirtualFabric of the virtual fabric v15: "
-						      "no SL is left for it"));
+	ck_assert_ptr_nonnull(strstr(all.sentence[0],
+	    ":17: VirtualFabric of the virtual fabric v15: "
+	    "no SL is left for it"));
 	mistakes_fini(&all);
 }
 END_TEST
@@ -386,7 +394,8 @@ START_TEST(damaged_files)
 
 		memcpy(damaged, xml, n + 1);
 		for (unsigned i = 0; i < 1 + fm_rng_below(&rng, 3); i++)
-			damaged[fm_rng_below(&rng, (uint32_t)n)] = "0123 abXY%<>/"[fm_rng_below(&rng, 13)];
+			damaged[fm_rng_below(&rng, (uint32_t)n)] =
+			    "0123 abXY%<>/"[fm_rng_below(&rng, 13)];
 		folder_write(folder, "opafm.xml", damaged);
 		err = (struct fm_error){ 0 };
 		text = import(xml_path, &all);
@@ -397,7 +406,8 @@ START_TEST(damaged_files)
 		n_good++;
 		folder_write(folder, "fmd.conf", text);
 		rc = conf_load_all(&source, &no_engines, &all, &conf, &err);
-		ck_assert_msg(rc == 0 || (rc == FM_E_CONFIG && all.n > 0), "%s: %s", damaged, err.msg);
+		ck_assert_msg(
+		    rc == 0 || (rc == FM_E_CONFIG && all.n > 0), "%s: %s", damaged, err.msg);
 		if (rc == 0)
 			conf_put(conf);
 		free(text);
