@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/sa/path.h"
+#include "core/vfabric/vfabric.h"
 #include "core/view/kept.h"
 #include "lab/sim/fabric.h"
 #include "lib/rng.h"
@@ -40,6 +41,7 @@ static struct sa_kept *kept;
 static struct fm_rng rng;
 static int seed;
 static bool was_looked_at;
+static struct conf_partitions parts; /* of the next subnet; all NULL: all may talk to all */
 
 static void
 setup(void)
@@ -59,6 +61,8 @@ teardown(void)
 		sa_rig_fini(&sa);
 	rig_fini(&rig);
 	folder_remove(folder);
+	partitions_put(parts.all);
+	parts = (struct conf_partitions){ 0 };
 }
 
 /* The subnet is up, and what the SA answers from is in the file. */
@@ -75,9 +79,13 @@ keep(const struct fabric *f)
 	rig.set.addresses.lmc = f->lmc;
 	rig.off_loop = true;
 	rig.plan_path = tables;
+	if (parts.all != NULL)
+		rig.set.partitions = parts;
 	ck_assert_int_eq(store_open(folder, &rig.store, &err), 0);
 	rig_bring_up(&rig);
 	sa_rig_start(&sa, &rig);
+	sa.set.partitions = parts.all;
+	sa.set.vfabrics = parts.all != NULL ? &parts.vfabrics : NULL;
 	sa_rig_publish(&sa);
 	set = sa.set;
 	v = sa_slot_get(&sa.slot);
@@ -166,6 +174,41 @@ START_TEST(comes_back_as_it_was)
 	before = sa_slot_get(&sa.slot);
 	v = view_of_kept();
 	expect_the_same(before, v);
+	sa_view_put(before);
+	sa_view_put(v);
+}
+END_TEST
+
+/* Members of vfabrics are found in what was kept as in the fabric. */
+START_TEST(vfabrics_come_back)
+{
+	static const char *const words[] = { "host-[1-2]-*", "type:ca", "!host-4-*" };
+	static struct node_item items[N_OF(words)];
+	static struct vfabric of[2] = { { .name = "a", .security = true, .pkey = 3 },
+		{ .name = "b", .security = true, .pkey = 4 } };
+	struct part_more more[2];
+	const struct part_options o = { .more = more, .n_more = 2 };
+	struct sa_view *before, *v;
+	struct fm_error err = { 0 };
+	unsigned n_shared = 0;
+
+	for (size_t i = 0; i < N_OF(words); i++)
+		ck_assert_int_eq(node_item_parse(words[i], &items[i], &err), 0);
+	of[0].full = (struct vfabric_list){ items, 1 };
+	of[0].limited = of[1].full = (struct vfabric_list){ items + 1, 2 };
+	more[0] = vfabric_part(&of[0]);
+	more[1] = vfabric_part(&of[1]);
+	parts.vfabrics = (struct vfabrics){ .of = of, .n = 2 };
+	ck_assert_int_eq(partitions_default(&o, &parts.all, NULL, &err), 0);
+	keep(&fabrics[0]);
+	ck_assert_ptr_null(load());
+	before = sa_slot_get(&sa.slot);
+	v = view_of_kept();
+	expect_the_same(before, v);
+	for (uint32_t i = 0; i < v->n_ends; i++)
+		for (uint32_t k = 0; k < i; k++)
+			n_shared += (sa_view_shared_pkey(v, i, k, 0) & PKEY_BASE) == 3;
+	ck_assert_uint_eq(n_shared, 8 * 7 / 2 + 8 * 4); /* full ones, and they to the limited */
 	sa_view_put(before);
 	sa_view_put(v);
 }
@@ -604,6 +647,7 @@ suite(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, comes_back_as_it_was, 0, N_OF(fabrics));
+	tcase_add_test(t, vfabrics_come_back);
 	tcase_add_test(t, is_written_when_it_differs);
 	tcase_add_test(t, says_only_yes);
 	tcase_add_test(t, what_is_no_good_is_a_sentence);
