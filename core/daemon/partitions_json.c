@@ -169,12 +169,11 @@ find_fabric(const struct daemon *d, struct snapshot **out, struct fm_error *err)
 {
 	const struct plan *p = sweeper_plan(d->sweeper);
 
-	*out = p != NULL ? snapshot_get(p->snap) : NULL;
-	if (p == NULL || !sweeper_idle(d->sweeper))
-		return 0;
-	snapshot_put(*out);
 	*out = NULL;
-	return sweeper_snapshot_as(d->sweeper, &d->isolated, out, err);
+	if (sweeper_pkeys(d->sweeper) != NULL && sweeper_idle(d->sweeper))
+		return sweeper_snapshot_as(d->sweeper, &d->isolated, out, err);
+	*out = p != NULL ? snapshot_get(p->snap) : NULL;
+	return 0;
 }
 
 static void

@@ -450,14 +450,18 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 	rc = give_lids(s, err);
 	if (rc != 0)
 		return rc;
-	if (s->inv.switches.n == 0)
-		return 0; /* two CAs back to back */
 	rc = build_snapshot(s, false, snap, err);
+	if (rc == 0)
+		pkeys_note_fabric(s, *snap);
+	if (rc == 0 && s->inv.switches.n == 0) { /* two CAs back to back: nothing to route */
+		snapshot_put(*snap);
+		*snap = NULL;
+		return 0;
+	}
 	if (rc == 0 && (isolated_any(s->set.isolated) || flaps_any_left_out(&s->inv)))
 		rc = build_snapshot(s, true, &s->writing.wire, err);
 	if (rc != 0)
 		return rc;
-	pkeys_note_fabric(s, *snap);
 	if (s->plan == NULL || s->asked->chain_changed || s->run.quiet || apply_is_unfinished(s) ||
 	    model_drops(s) || s->plan->change.n_stubs > 0 || mcast_lacks_trees(s) ||
 	    !same_fabric(&s->plan->snap->fab, &(*snap)->fab))

@@ -173,3 +173,10 @@ until_true follows
 kill "$fmd"
 wait "$fmd" || fail "SIGTERM ends fmd with $?"
 echo "ok: reload"
+
+# ---- two hosts back to back, where there is nothing to route
+printf 'vfabric "a" { members = { "left" } limited = { "right" } }\n' >"$dir/two.conf"
+"$build/fmd" --transport="sim:$top/tests/fabrics/two-cas.net" --config="$dir/two.conf" --state-dir="$dir/two" --once \
+	>"$dir/two.out" 2>&1 || fail "fmd --once"
+grep -q '^Sets .*P_KeyTable 2' "$dir/two.out" || fail "not both have P_Keys: $(cat "$dir/two.out")"
+echo "ok: two hosts back to back"
