@@ -176,43 +176,13 @@ find_fabric(const struct daemon *d, struct snapshot **out, struct fm_error *err)
 	return 0;
 }
 
+/* Into an array: {"list", "item", "file", "line"}. */
 static void
-list_missing(json_t *missing, const char *key, const struct vfabric_list *list, const bool *hit)
+add_missing(void *arg, const char *list, const struct node_item *item)
 {
-	for (size_t i = 0; i < list->n; i++)
-		if (!hit[i])
-			json_array_append_new(missing,
-			    json_pack("{s:s, s:o, s:o, s:i}", "list", key, "item",
-				json_text(list->items[i].text), "file",
-				json_text(list->items[i].file != NULL ? list->items[i].file : ""),
-				"line", (int)list->items[i].line));
-}
-
-/* Items that name nothing: [{"list", "item", "file", "line"}]. */
-static int
-missing_json(
-    const struct vfabric *f, const struct snapshot *snap, json_t **out, struct fm_error *err)
-{
-	struct vfabric_found found;
-	struct fm_arena mem;
-	bool *full, *limited;
-	int rc;
-
-	*out = json_array();
-	if (snap == NULL)
-		return 0;
-	fm_arena_init(&mem, SIZE_MAX);
-	full = fm_arena_array(&mem, f->full.n + 1, bool);
-	limited = fm_arena_array(&mem, f->limited.n + 1, bool);
-	rc = full != NULL && limited != NULL
-	    ? vfabric_find(f, snap, &mem, &found, full, limited, err)
-	    : fm_fail(err, FM_E_RESOURCE, "out of memory for the members of vfabrics");
-	if (rc == 0) {
-		list_missing(*out, "members", &f->full, full);
-		list_missing(*out, "limited", &f->limited, limited);
-	}
-	fm_arena_fini(&mem);
-	return rc;
+	json_array_append_new(arg,
+	    json_pack("{s:s, s:o, s:o, s:i}", "list", list, "item", json_text(item->text), "file",
+		json_text(item->file != NULL ? item->file : ""), "line", (int)item->line));
 }
 
 /* What is said of one, and what ports have of it. */
@@ -300,17 +270,19 @@ daemon_vfabrics_json(
     const struct daemon *d, const struct vfabric *wanted, json_t **out, struct fm_error *err)
 {
 	const struct vfabrics *v = &d->conf->partitions.vfabrics;
-	json_t *list = json_array(), *missing;
+	json_t *list = json_array();
 	struct snapshot *snap = NULL;
 	int n_ports, n_in_none, rc = find_fabric(d, &snap, err);
 
 	for (size_t i = 0; rc == 0 && i < v->n; i++) {
-		json_t *o;
+		json_t *o, *missing;
 
 		if (wanted != NULL && wanted != &v->of[i])
 			continue;
+		missing = json_array();
+		if (snap != NULL)
+			rc = vfabric_each_missing(&v->of[i], snap, add_missing, missing, err);
 		o = vfabric_json(d, &v->of[i], wanted != NULL);
-		rc = missing_json(&v->of[i], snap, &missing, err);
 		json_object_set_new(o, "missing", missing);
 		json_array_append_new(list, o);
 	}

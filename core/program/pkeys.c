@@ -212,6 +212,41 @@ warn_of_strays(const struct sweeper *s)
 		    n_absent, first, first_line);
 }
 
+struct missing {
+	const struct node_item *first;
+	uint32_t n;
+};
+
+static void
+count_missing(void *arg, const char *list, const struct node_item *item)
+{
+	struct missing *m = arg;
+
+	if (m->n++ == 0)
+		m->first = item;
+}
+
+/* Items of vfabrics' lists that name nothing: a mistake, or what is off. */
+static void
+warn_of_missing(const struct sweeper *s)
+{
+	const struct vfabrics *v = &s->set.partitions.vfabrics;
+
+	for (size_t i = 0; s->pk->fabric != NULL && i < v->n; i++) {
+		struct missing m = { 0 };
+		struct fm_error err;
+
+		if (vfabric_each_missing(&v->of[i], s->pk->fabric, count_missing, &m, &err) == 0 &&
+		    m.n > 0)
+			log_notice("partitions",
+			    "vfabric %s: items of its lists name nothing in the subnet: n=%" PRIu32
+			    ": %s of %s:%u is one, fmctl vfabrics %s lists them",
+			    v->of[i].name, m.n, m.first->text,
+			    m.first->file != NULL ? m.first->file : "", m.first->line,
+			    v->of[i].name);
+	}
+}
+
 /* NULL: no memory, and told. */
 static struct port_pkeys *
 make_lists(struct sweeper *s)
@@ -249,6 +284,8 @@ pkeys_start(struct sweeper *s)
 	if (s->pk->lists != NULL && mark != s->pk->mark)
 		forget_tables(s);
 	fresh = make_lists(s);
+	if (mark != s->pk->mark)
+		warn_of_missing(s);
 	snapshot_put(s->pk->fabric);
 	s->pk->fabric = NULL;
 	if (fresh == NULL)

@@ -25,6 +25,11 @@ struct vfabric_members {
 
 /* --------------------------------------------------------------- of one */
 
+/* Bitsets of ends; none is in both. */
+struct found {
+	uint64_t *full, *limited;
+};
+
 /* Ends of a list; a switch that is named is so with its port 0. */
 static int
 find_list(const struct vfabric_list *list, const struct snapshot *snap, struct fm_arena *mem,
@@ -45,9 +50,10 @@ find_list(const struct vfabric_list *list, const struct snapshot *snap, struct f
 	return rc;
 }
 
-int
-vfabric_find(const struct vfabric *f, const struct snapshot *snap, struct fm_arena *mem,
-    struct vfabric_found *out, bool *hit_full, bool *hit_limited, struct fm_error *err)
+/* hit_full and hit_limited tell of each item whether it names something; NULL: not asked. */
+static int
+find_one(const struct vfabric *f, const struct snapshot *snap, struct fm_arena *mem,
+    struct found *out, bool *hit_full, bool *hit_limited, struct fm_error *err)
 {
 	size_t n_words = FM_BITSET_WORDS(snap->fab.n_ends);
 	int rc = find_list(&f->full, snap, mem, &out->full, hit_full, err);
@@ -59,6 +65,32 @@ vfabric_find(const struct vfabric *f, const struct snapshot *snap, struct fm_are
 			out->full[w] |= out->limited[w];
 		out->limited[w] &= ~out->full[w];
 	}
+	return rc;
+}
+
+int
+vfabric_each_missing(const struct vfabric *f, const struct snapshot *snap,
+    void (*each)(void *arg, const char *list, const struct node_item *item), void *arg,
+    struct fm_error *err)
+{
+	struct found found;
+	struct fm_arena mem;
+	bool *full, *limited;
+	int rc;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	full = fm_arena_array(&mem, f->full.n + 1, bool);
+	limited = fm_arena_array(&mem, f->limited.n + 1, bool);
+	rc = full != NULL && limited != NULL
+	    ? find_one(f, snap, &mem, &found, full, limited, err)
+	    : fm_fail(err, FM_E_RESOURCE, "out of memory for the members of vfabrics");
+	for (size_t i = 0; rc == 0 && i < f->full.n; i++)
+		if (!full[i])
+			each(arg, "members", &f->full.items[i]);
+	for (size_t i = 0; rc == 0 && i < f->limited.n; i++)
+		if (!limited[i])
+			each(arg, "limited", &f->limited.items[i]);
+	fm_arena_fini(&mem);
 	return rc;
 }
 
@@ -75,7 +107,7 @@ vfabric_pkey(const struct vfabric *f, const struct partitions *parts)
 /* A vfabric by its P_Key, with who is in it. */
 struct keyed {
 	uint16_t pkey;
-	struct vfabric_found found;
+	struct found found;
 };
 
 static int
@@ -130,7 +162,7 @@ vfabric_members_find(const struct vfabrics *v, const struct partitions *parts,
 	all = fm_arena_array(&mem, v->n + 1, struct keyed);
 	for (size_t i = 0; all != NULL && rc == 0 && i < v->n; i++) {
 		all[i].pkey = vfabric_pkey(&v->of[i], parts);
-		rc = vfabric_find(&v->of[i], snap, &mem, &all[i].found, NULL, NULL, err);
+		rc = find_one(&v->of[i], snap, &mem, &all[i].found, NULL, NULL, err);
 	}
 	if (all != NULL && rc == 0)
 		qsort(all, v->n, sizeof(*all), by_pkey);

@@ -23,13 +23,11 @@ void vfabric_members_free(struct vfabric_members *m); /* NULL is fine */
  * O(log ports). */
 bool vfabric_members_give(const struct vfabric_members *m, struct part_port *port);
 
-/* The members of one by themselves.  hit[which][i] tells that an item of its lists names something,
- * [n] of false; NULL: not asked. */
-struct vfabric_found {
-	uint64_t *full, *limited; /* bitsets of ends; none is in both */
-};
-int vfabric_find(const struct vfabric *f, const struct snapshot *snap, struct fm_arena *mem,
-    struct vfabric_found *out, bool *hit_full, bool *hit_limited, struct fm_error *err);
+/* Items of its lists, "members" and "limited", that name nothing in the fabric, one after the
+ * other.  FM_E_RESOURCE. */
+int vfabric_each_missing(const struct vfabric *f, const struct snapshot *snap,
+    void (*each)(void *arg, const char *list, const struct node_item *item), void *arg,
+    struct fm_error *err);
 /* Its P_Key, 15 bits: its own, or that of the partition of its name. */
 uint16_t vfabric_pkey(const struct vfabric *f, const struct partitions *parts);
 

@@ -141,6 +141,8 @@ END
 ask vfabrics storage >"$dir/storage.out" || fail "fmctl vfabrics storage"
 grep -q "^$client1  *1  *0x[0-9a-f]*  *limited  *limited$" "$dir/storage.out" || fail "fmctl vfabrics storage: $(cat "$dir/storage.out")"
 grep -q '^name:called-\*  *limited .*fmd.conf' "$dir/storage.out" || fail "it does not show who is missing: $(cat "$dir/storage.out")"
+grep -q 'vfabric storage: items of its lists name nothing in the subnet: n=1: name:called-\* of .*fmd.conf:[0-9]*' "$dir/fmd.out" ||
+	fail "the log does not say that an item names nothing: $(cat "$dir/fmd.out")"
 ask vfabrics nothing >"$dir/nothing.out" 2>&1 && fail "there is a vfabric nothing"
 grep -q 'there is no vfabric nothing' "$dir/nothing.out" || fail "$(cat "$dir/nothing.out")"
 echo "ok: fmctl vfabrics"
