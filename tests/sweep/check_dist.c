@@ -272,6 +272,25 @@ START_TEST(slower_links_and_partitions_are_told)
 }
 END_TEST
 
+/* What a partition allows its paths at most is the SA's to tell; its SL is published. */
+START_TEST(limits_of_partitions_are_left_to_the_sa)
+{
+	struct part_more more = {
+		.name = "v", .pkey = 0x7fff, .sl_is_firm = true, .sl = 3, .mtu = _i == 0 ? 0 : 2
+	};
+	struct part_options o = { .qos = true, .more = &more, .n_more = 1 };
+	struct fm_error err = { 0 };
+	struct paths *p;
+
+	ck_assert_int_eq(partitions_default(&o, &partitions, NULL, &err), 0);
+	bring_up(&fabrics[0]);
+	p = follow(&replica, &source);
+	expect_all_as_the_sa(p);
+	ck_assert_uint_eq(sls_told, _i == 0 ? 1u << 3 : 0);
+	paths_free(p);
+}
+END_TEST
+
 /* The partition's SL says which of the levels of quality of a torus. */
 START_TEST(levels_of_a_torus_are_told)
 {
@@ -733,6 +752,7 @@ suite(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, is_as_the_sa_says, 0, (int)N_OF(fabrics));
 	tcase_add_test(t, slower_links_and_partitions_are_told);
+	tcase_add_loop_test(t, limits_of_partitions_are_left_to_the_sa, 0, 2);
 	tcase_add_test(t, levels_of_a_torus_are_told);
 	tcase_add_test(t, no_rate_is_above_the_most);
 	tcase_add_test(t, what_has_not_changed_is_not_told);
