@@ -10,5 +10,6 @@ CORE_SOURCES += \
 	core/abi/plugin_check.c \
 	core/abi/plugin_check.h \
 	core/abi/plugin_file.c \
+	core/abi/vendor_check.c \
 	core/abi/watch.c \
 	core/abi/watch.h

@@ -5,7 +5,7 @@
  * libltdl answers "file not found" to junk, to a missing library and to a
  * truncated file alike, and binds lazily, so that an undefined function would
  * be met only when it is called, in the middle of a sweep.  So the file is
- * first looked at as an ELF image (every segment must lie within it) that has the engine's name
+ * first looked at as an ELF image (every segment must lie within it) that has the plugin's name
  * in it, as of another library not even a constructor is to run; then it is opened by dlopen()
  * itself with all symbols bound: here or, where the engine runs in a process of its own, there.
  */
@@ -24,12 +24,18 @@
 
 #include "lib/error.h"
 
+const struct plugin_kind plugin_engine = { "engine", "engine", "FM_ENGINE", "_LTX_fm_engine",
+	FM_ABI_MAJOR, FM_ABI_MINOR };
+const struct plugin_kind plugin_vendor = { "programmer of adaptive routing", "vendor", "FM_VENDOR",
+	"_LTX_fm_vendor", FM_VENDOR_MAJOR, FM_VENDOR_MINOR };
+
 static int
-not_loadable(const char *path, const char *why, const char *cause, struct fm_error *err)
+not_loadable(const struct plugin_kind *kind, const char *path, const char *why, const char *cause,
+    struct fm_error *err)
 {
 	return fm_fail(err, FM_E_CONFIG,
-	    "%s: cannot be loaded (engine ABI %d.%d wanted): %s; usual cause: %s", path,
-	    FM_ABI_MAJOR, FM_ABI_MINOR, why, cause);
+	    "%s: cannot be loaded (%s ABI %d.%d wanted): %s; usual cause: %s", path, kind->abi,
+	    kind->major, kind->minor, why, cause);
 }
 
 /* Do the program headers and all they describe lie within n bytes? */
@@ -54,13 +60,12 @@ is_whole_image(const char *bytes, size_t n)
 	return head.e_shoff <= n && head.e_shnum <= (n - head.e_shoff) / sizeof(ElfW(Shdr));
 }
 
-/* The engine's name in the strings of a renamed file, or "": the identifier
+/* The plugin's name in the strings of a renamed file, or "": the identifier
  * before "_LTX_fm_engine". */
 static void
-name_inside(const char *bytes, size_t n, char *name, size_t room)
+name_inside(const char *suffix, const char *bytes, size_t n, char *name, size_t room)
 {
-	static const char suffix[] = "_LTX_fm_engine";
-	const char *hit = memmem(bytes, n, suffix, sizeof(suffix) - 1), *from = hit;
+	const char *hit = memmem(bytes, n, suffix, strlen(suffix)), *from = hit;
 
 	name[0] = '\0';
 	if (hit == NULL)
@@ -71,47 +76,49 @@ name_inside(const char *bytes, size_t n, char *name, size_t room)
 }
 
 static int
-no_engine(const char *path, const char *base, const char *bytes, size_t n, struct fm_error *err)
+no_plugin(const struct plugin_kind *kind, const char *path, const char *base, const char *bytes,
+    size_t n, struct fm_error *err)
 {
 	char name[64];
 
-	name_inside(bytes, n, name, sizeof(name));
+	name_inside(kind->suffix, bytes, n, name, sizeof(name));
 	if (name[0] != '\0' && strcmp(name, base) != 0)
 		return fm_fail(err, FM_E_CONFIG,
-		    "%s: renamed: it holds the engine '%s' (ABI %d.%d looks for '%s'); the file's "
-		    "name must "
-		    "be the engine's: call it %s.so",
-		    path, name, FM_ABI_MAJOR, FM_ABI_MINOR, base, name);
+		    "%s: renamed: it holds the %s '%s' (ABI %d.%d looks for '%s'); the file's "
+		    "name must be the %s's: call it %s.so",
+		    path, kind->what, name, kind->major, kind->minor, base, kind->what, name);
 	return fm_fail(err, FM_E_CONFIG,
-	    "%s: no fmd engine: it does not export %s_LTX_fm_engine (ABI %d.%d); usual cause: "
-	    "another "
-	    "kind of library, or FM_ENGINE(%s, ...) is missing or hidden",
-	    path, base, FM_ABI_MAJOR, FM_ABI_MINOR, base);
+	    "%s: no fmd %s: it does not export %s%s (ABI %d.%d); usual cause: another "
+	    "kind of library, or %s(%s, ...) is missing or hidden",
+	    path, kind->what, base, kind->suffix, kind->major, kind->minor, kind->macro, base);
 }
 
 int
-plugin_file_check(
-    const char *path, const char *base, const char *bytes, size_t n, struct fm_error *err)
+plugin_file_check(const struct plugin_kind *kind, const char *path, const char *base,
+    const char *bytes, size_t n, struct fm_error *err)
 {
 	char symbol[NAME_MAX + 32];
 
 	if (n == 0)
-		return not_loadable(path, "the file is empty", "a copy that was cut short", err);
-	if (n < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
-		return not_loadable(path, "no ELF image", "not a shared object", err);
-	if (n > EI_CLASS && bytes[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
-		return not_loadable(path, "wrong word size", "built for another machine", err);
-	if (!is_whole_image(bytes, n))
 		return not_loadable(
-		    path, "the file ends before its contents", "a copy that was cut short", err);
-	snprintf(symbol, sizeof(symbol), "%s_LTX_fm_engine", base);
+		    kind, path, "the file is empty", "a copy that was cut short", err);
+	if (n < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+		return not_loadable(kind, path, "no ELF image", "not a shared object", err);
+	if (n > EI_CLASS && bytes[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+		return not_loadable(
+		    kind, path, "wrong word size", "built for another machine", err);
+	if (!is_whole_image(bytes, n))
+		return not_loadable(kind, path, "the file ends before its contents",
+		    "a copy that was cut short", err);
+	snprintf(symbol, sizeof(symbol), "%s%s", base, kind->suffix);
 	return memmem(bytes, n, symbol, strlen(symbol) + 1) != NULL
 	    ? 0
-	    : no_engine(path, base, bytes, n, err);
+	    : no_plugin(kind, path, base, bytes, n, err);
 }
 
 int
-plugin_file_open(const char *file, const char *path, void **handle, struct fm_error *err)
+plugin_file_open(const struct plugin_kind *kind, const char *file, const char *path, void **handle,
+    struct fm_error *err)
 {
 	const char *why, *cause = "a damaged file, or one for another machine";
 	size_t n = strlen(file);
@@ -126,14 +133,14 @@ plugin_file_open(const char *file, const char *path, void **handle, struct fm_er
 		cause = "built against other headers, or a library was not linked in";
 	else if (strstr(why, "cannot open shared object file") != NULL)
 		cause = "a library it needs is not installed";
-	return not_loadable(path, why, cause, err);
+	return not_loadable(kind, path, why, cause, err);
 }
 
 int
 plugin_file_check_linking(const char *path, struct fm_error *err)
 {
 	void *h;
-	int rc = plugin_file_open(path, path, &h, err);
+	int rc = plugin_file_open(&plugin_engine, path, path, &h, err);
 
 	if (rc == 0)
 		dlclose(h);

@@ -83,7 +83,7 @@ load(const char *name, const char *path, struct fm_error *err)
 
 	snprintf(file, sizeof(file), "/proc/self/fd/%d", WIRE_IMAGE);
 	snprintf(symbol, sizeof(symbol), "%s_LTX_fm_engine", name);
-	if (plugin_file_open(file, path, &h, err) != 0)
+	if (plugin_file_open(&plugin_engine, file, path, &h, err) != 0)
 		return NULL;
 	e = dlsym(h, symbol);
 	if (e == NULL)

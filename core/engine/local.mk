@@ -5,6 +5,8 @@ CORE_SOURCES += \
 	core/engine/auto.h \
 	core/engine/fallback.c \
 	core/engine/fallback.h \
+	core/engine/folders.c \
+	core/engine/folders.h \
 	core/engine/ordered.c \
 	core/engine/ordered.h \
 	core/engine/plugin.c \

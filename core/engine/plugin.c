@@ -2,8 +2,7 @@
 /*
  * Loading engines with libltdl.
  *
- * The directories are scanned one after the other, their *.so files sorted by
- * name, so that the set never depends on the order of directory entries.  An
+ * The directories (folders.h) are gone through one after the other.  An
  * engine NAME is the file NAME.so exporting NAME_LTX_fm_engine; lt_dlsym()
  * adds the infix from the file's name, so a renamed file does not fit.
  *
@@ -17,30 +16,20 @@
 
 #include "core/engine/plugin.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <libgen.h>
-#include <limits.h>
 #include <ltdl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/abi/plugin_check.h"
 #include "core/engine/auto.h"
+#include "core/engine/folders.h"
 #include "core/engine/plugin_image.h"
-#include "core/text/readfile.h"
 #include "core/text/suggest.h"
 #include "lib/arena.h"
 #include "lib/error.h"
 #include "lib/vec.h"
-
-#define PLUGINS_CONF SYSCONF_DIR "/fmd/plugins.conf"
-
-/* Whose a folder is. */
-enum folder { FOLDER_BUILD_TREE, FOLDER_OWN, FOLDER_FOREIGN };
 
 struct engine_set_private {
 	atomic_uint refs;
@@ -52,7 +41,6 @@ struct engine_set_private {
 	FM_VEC(struct engine_file) loading; /* of one folder: children that have not said yet */
 	FM_VEC(struct engine_file) engines;
 	FM_VEC(struct engine_refusal) refused;
-	FM_VEC(const char *) seen; /* [n] directories done, resolved */
 };
 
 /* ------------------------------------------------------------- one module */
@@ -82,24 +70,17 @@ find_loaded(const struct engine_set_private *self, const char *name)
 	return NULL;
 }
 
-/* "/folder/name.so" to "name". */
-static void
-base_of(const char *path, char base[NAME_MAX + 1])
-{
-	snprintf(base, NAME_MAX + 1, "%s", strrchr(path, '/') + 1);
-	base[strlen(base) - 3] = '\0';
-}
-
 /* Is e, found in path, one we take?  checked: engine_check() has seen it. */
 static int
-check_engine(const struct engine_set_private *self, const struct fm_engine *e, const char *path,
+check_engine(struct engine_set_private *self, const struct fm_engine *e, const char *path,
     bool checked, struct fm_error *err)
 {
+	const char *base = plugin_base(path, &self->mem);
 	const struct engine_file *twin;
-	char base[NAME_MAX + 1];
 	int rc;
 
-	base_of(path, base);
+	if (base == NULL)
+		return out_of_memory(err);
 	if (e == NULL)
 		return fm_fail(
 		    err, FM_E_CONFIG, "%s: it does not export %s_LTX_fm_engine", path, base);
@@ -149,13 +130,13 @@ load_here(struct engine_set_private *self, const struct engine_file *file, struc
 /* Into a child, which is asked later. */
 static int
 load_apart(struct engine_set_private *self, const struct engine_file *file, const char *base,
-    int image, enum folder folder, struct fm_error *err)
+    int image, enum plugin_owner owner, struct fm_error *err)
 {
 	struct engine_file loading = *file;
 	struct apart_settings apart = self->apart;
 	struct fm_error bad;
 
-	apart.must_hide = folder == FOLDER_FOREIGN && apart.who != APART_UNHIDDEN;
+	apart.must_hide = owner == PLUGIN_OF_OTHERS && apart.who != APART_UNHIDDEN;
 	if (!apart_is_built()) {
 		fm_fail(&bad, FM_E_CONFIG,
 		    "%s: this fmd was built without libseccomp and runs no engines of others: "
@@ -184,32 +165,27 @@ take_loaded(struct engine_set_private *self, struct engine_file *file, struct fm
 	return fm_vec_push(&self->engines, *file) ? 0 : out_of_memory(err);
 }
 
-static bool
-runs_apart(const struct engine_set_private *self, enum folder folder)
-{
-	return self->apart.who == APART_ALL ||
-	    (self->apart.who != APART_NONE && folder == FOLDER_FOREIGN);
-}
-
 static int
-load_file(struct engine_set_private *self, const char *dir, const char *path, enum folder folder,
-    struct fm_error *err)
+load_file(struct engine_set_private *self, const char *dir, const char *path,
+    enum plugin_owner owner, struct fm_error *err)
 {
 	struct engine_file file = { .path = path };
+	const char *base = plugin_base(path, &self->mem);
 	struct plugin_image image;
-	char base[NAME_MAX + 1];
 	struct fm_error bad;
 	int rc;
 
-	base_of(path, base);
-	if (plugin_image_read(dir, path, folder != FOLDER_BUILD_TREE, &image, &bad) != 0)
+	if (base == NULL)
+		return out_of_memory(err);
+	if (plugin_image_read(dir, path, owner != PLUGIN_OF_BUILD_TREE, &image, &bad) != 0)
 		return refuse(self, path, bad.msg, err);
-	if (plugin_file_check(path, base, image.bytes, image.n_bytes, &bad) != 0)
+	if (plugin_file_check(&plugin_engine, path, base, image.bytes, image.n_bytes, &bad) != 0)
 		rc = refuse(self, path, bad.msg, err);
 	else {
-		file.mark = folder == FOLDER_FOREIGN ? plugin_image_mark(&image) : 0;
-		rc = runs_apart(self, folder) ? load_apart(self, &file, base, image.fd, folder, err)
-					      : load_here(self, &file, err);
+		file.mark = owner == PLUGIN_OF_OTHERS ? plugin_image_mark(&image) : 0;
+		rc = plugin_runs_apart(self->apart.who, owner)
+		    ? load_apart(self, &file, base, image.fd, owner, err)
+		    : load_here(self, &file, err);
 	}
 	plugin_image_close(&image);
 	return rc;
@@ -256,157 +232,43 @@ refuse_aliases(struct engine_set_private *self, struct fm_error *err)
 /* ------------------------------------------------------------ directories */
 
 static int
-is_module(const struct dirent *d)
-{
-	size_t n = strlen(d->d_name);
-
-	return n > 3 && d->d_name[0] != '.' && strcmp(d->d_name + n - 3, ".so") == 0;
-}
-
-static int
-by_bytes(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static bool
-was_seen(const struct engine_set_private *self, const char *dir)
-{
-	for (size_t i = 0; i < self->seen.n; i++)
-		if (strcmp(self->seen.item[i], dir) == 0)
-			return true;
-	return false;
-}
-
-static int
 load_names(
-    struct engine_set_private *self, const char *dir, enum folder folder, struct fm_error *err)
+    struct engine_set_private *self, const struct plugin_folder *folder, struct fm_error *err)
 {
-	struct dirent **names;
-	char path[PATH_MAX], *copy;
-	int n = scandir(dir, &names, is_module, by_bytes), rc = 0;
+	struct plugin_files files = { 0 };
+	int rc = plugin_files(folder->path, &self->mem, &files, err);
 
-	if (n < 0)
-		return fm_fail(err, FM_E_CONFIG, "plugin directory %s: %s", dir, strerror(errno));
-	for (int i = 0; i < n; i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name);
-		free(names[i]);
-		if (rc != 0)
-			continue;
-		copy = fm_arena_strdup(&self->mem, path);
-		rc = copy == NULL ? out_of_memory(err) : load_file(self, dir, copy, folder, err);
-	}
-	free(names);
+	for (size_t i = 0; rc == 0 && i < files.list.n; i++)
+		rc = load_file(self, folder->path, files.list.item[i], folder->owner, err);
+	fm_vec_fini(&files.list);
 	for (size_t i = 0; rc == 0 && i < self->loading.n; i++)
 		rc = take_loaded(self, &self->loading.item[i], err);
 	self->loading.n = 0;
 	return rc;
 }
 
-/* plugins/engines/.libs beside a program that was not installed; false: there is none. */
-static bool
-find_build_tree(char real[PATH_MAX])
-{
-	char exe[PATH_MAX], dir[PATH_MAX + 32];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-	if (n < 0)
-		return false;
-	exe[n] = '\0';
-	snprintf(dir, sizeof(dir), "%s/plugins/engines/.libs", dirname(exe));
-	return realpath(dir, real) != NULL;
-}
-
-static enum folder
-whose(const char *dir)
-{
-	char real[PATH_MAX];
-
-	if (find_build_tree(real) && strcmp(dir, real) == 0)
-		return FOLDER_BUILD_TREE;
-	return realpath(PLUGIN_DIR, real) != NULL && strcmp(dir, real) == 0 ? FOLDER_OWN
-									    : FOLDER_FOREIGN;
-}
-
 /* A folder that others can write into is refused as a whole. */
 static int
-load_whole(struct engine_set_private *self, const char *dir, struct fm_error *err)
+load_folder(
+    struct engine_set_private *self, const struct plugin_folder *folder, struct fm_error *err)
 {
-	enum folder folder = whose(dir);
 	struct fm_error bad;
 
-	if (folder != FOLDER_BUILD_TREE && plugin_folder_check(dir, &bad) != 0)
-		return refuse(self, dir, bad.msg, err);
-	return load_names(self, dir, folder, err);
-}
-
-/* A directory that is optional may be absent, nothing else may be wrong with it. */
-static int
-load_dir(struct engine_set_private *self, const char *dir, bool optional, struct fm_error *err)
-{
-	char real[PATH_MAX];
-	const char *copy;
-
-	if (realpath(dir, real) == NULL) {
-		if (optional && errno == ENOENT)
-			return 0;
-		return fm_fail(err, FM_E_CONFIG, "plugin directory %s: %s", dir, strerror(errno));
-	}
-	if (was_seen(self, real))
-		return 0;
-	copy = fm_arena_strdup(&self->mem, real);
-	if (copy == NULL || !fm_vec_push(&self->seen, copy))
-		return out_of_memory(err);
-	return load_whole(self, copy, err);
-}
-
-/* plugins.conf: one absolute directory a line, '#' begins a comment. */
-static int
-load_plugins_conf(struct engine_set_private *self, struct fm_error *err)
-{
-	const char *bytes;
-	struct conf_lines lines;
-	char *line;
-	size_t n;
-	int rc;
-
-	if (access(PLUGINS_CONF, F_OK) != 0)
-		return 0;
-	if ((rc = conf_read_file(PLUGINS_CONF, &self->mem, &bytes, &n, err)) != 0)
-		return rc;
-	conf_lines_init(&lines, bytes, n);
-	while ((line = conf_lines_next(&lines, &self->mem)) != NULL) {
-		if (line[0] != '/')
-			return fm_fail(err, FM_E_CONFIG,
-			    PLUGINS_CONF ":%u: '%s' is no absolute path: one directory a line",
-			    lines.line, line);
-		if ((rc = load_dir(self, line, false, err)) != 0)
-			return fm_context(err, PLUGINS_CONF ":%u", lines.line);
-	}
-	return lines.out_of_memory ? out_of_memory(err) : 0;
-}
-
-/* The engines of the build tree, when this program was not installed. */
-static int
-load_build_tree(struct engine_set_private *self, struct fm_error *err)
-{
-	char dir[PATH_MAX];
-
-	return find_build_tree(dir) ? load_dir(self, dir, true, err) : 0;
+	if (folder->owner != PLUGIN_OF_BUILD_TREE && plugin_folder_check(folder->path, &bad) != 0)
+		return refuse(self, folder->path, bad.msg, err);
+	return load_names(self, folder, err);
 }
 
 static int
 load_all(struct engine_set_private *self, const char *const *dirs, struct fm_error *err)
 {
-	int rc = 0;
+	struct plugin_folders folders = { 0 };
+	int rc = plugin_folders(dirs, &self->mem, &folders, err);
 
-	if (dirs == NULL || dirs[0] == NULL)
-		rc = load_plugins_conf(self, err);
-	for (; rc == 0 && dirs != NULL && *dirs != NULL; dirs++)
-		rc = load_dir(self, *dirs, false, err);
-	if (rc == 0)
-		rc = load_build_tree(self, err);
-	return rc != 0 ? rc : load_dir(self, PLUGIN_DIR, true, err);
+	for (size_t i = 0; rc == 0 && i < folders.list.n; i++)
+		rc = load_folder(self, &folders.list.item[i], err);
+	fm_vec_fini(&folders.list);
+	return rc;
 }
 
 /* -------------------------------------------------------------- the set */
@@ -482,7 +344,6 @@ engine_set_fini(struct engine_set *set)
 	fm_vec_fini(&self->loading);
 	fm_vec_fini(&self->engines);
 	fm_vec_fini(&self->refused);
-	fm_vec_fini(&self->seen);
 	fm_arena_fini(&self->mem);
 	lt_dladvise_destroy(&self->advise);
 	lt_dlexit();

@@ -31,7 +31,7 @@ check_owner(const char *path, const char *what, const struct stat *st, struct fm
 {
 	if (st->st_uid != 0 && st->st_uid != geteuid())
 		return fm_fail(err, FM_E_CONFIG,
-		    "%s: the %s is owned by user %u: an engine runs only from files and folders of "
+		    "%s: the %s is owned by user %u: a plugin runs only from files and folders of "
 		    "root or of the user that fmd runs as (%u): chown root it",
 		    path, what, (unsigned)st->st_uid, (unsigned)geteuid());
 	if (st->st_mode & S_IWOTH)

@@ -20,8 +20,6 @@
 #include "lib/error.h"
 #include "lib/vec.h"
 
-#define FIRST_ATTR 0xff00u /* of vendors, IBA 14.2.5 */
-#define MOST_IDS 1024u
 #define MOST_GROUPS 0xfffeu
 
 struct loaded {
@@ -31,55 +29,6 @@ struct loaded {
 	FM_VEC(struct vendor_refusal) refused;
 	FM_VEC(void *) handles;
 };
-
-/* ------------------------------------------------------------------- a descriptor */
-
-static bool
-has_ids(const struct fm_vendor *v)
-{
-	const struct fm_vendor_id *id = v->ids;
-
-	for (unsigned n = 0; id != NULL && n < MOST_IDS; n++, id++)
-		if (id->vendor_id == 0)
-			return n > 0;
-	return false;
-}
-
-int
-vendor_check(const struct fm_vendor *v, const char *path, struct fm_error *err)
-{
-	if (v->magic != FM_VENDOR_MAGIC)
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s: magic 0x%08" PRIx32
-		    " is not 0x%08x: no programmer of adaptive routing, or built for another "
-		    "machine; define it with FM_VENDOR() of fmd/vendor.h",
-		    path, v->magic, FM_VENDOR_MAGIC);
-	if (v->abi_major != FM_VENDOR_MAJOR || v->abi_minor > FM_VENDOR_MINOR)
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s: vendor ABI %u.%u, this fmd has %d.%d: rebuild the programmer against this "
-		    "fmd's fmd/vendor.h",
-		    path, v->abi_major, v->abi_minor, FM_VENDOR_MAJOR, FM_VENDOR_MINOR);
-	if (v->size != sizeof(*v))
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s: descriptor of %" PRIu32
-		    " bytes, vendor ABI %u.%u has %zu: built against a "
-		    "draft of vendor.h, or .size was set by hand",
-		    path, v->size, v->abi_major, v->abi_minor, sizeof(*v));
-	if (v->name == NULL || v->summary == NULL)
-		return fm_fail(err, FM_E_CONFIG, "%s: .name or .summary is missing", path);
-	if (!has_ids(v))
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s: .ids names no switch, or does not end: a row with vendor_id 0 ends it",
-		    path);
-	if (v->info_attr < FIRST_ATTR)
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s: .info_attr 0x%04x is no attribute of a vendor: these are 0x%04x to 0xffff",
-		    path, v->info_attr, FIRST_ATTR);
-	if (v->read_info == NULL || v->turn == NULL || v->n_blocks == NULL || v->block == NULL)
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s: .read_info, .turn, .n_blocks and .block are all required", path);
-	return 0;
-}
 
 /* ------------------------------------------------------------------------ loading */
 
@@ -105,7 +54,7 @@ take_file(struct loaded *l, const char *path, const char *name, struct fm_error 
 	char symbol[NAME_MAX + 32];
 	const struct fm_vendor *v;
 	void *h;
-	int rc = plugin_file_open(path, path, &h, err);
+	int rc = plugin_file_open(&plugin_vendor, path, path, &h, err);
 
 	if (rc != 0)
 		return rc;
@@ -276,27 +225,24 @@ vendor_blocks(const struct fm_vendor *v, const struct fm_vendor_rows *rows,
 {
 	int32_t count = v->n_blocks(rows);
 	struct fm_vendor_smp *b;
+	int rc = vendor_check_count(v, count, err);
 
 	*out = NULL;
 	*n = 0;
-	if (count < 1 || (uint32_t)count > FM_VENDOR_BLOCKS)
-		return fm_fail(err, FM_E_CONFIG,
-		    "programmer %s gives %" PRId32 " blocks, 1 to %u are allowed", v->name, count,
-		    FM_VENDOR_BLOCKS);
+	if (rc != 0)
+		return rc;
 	b = calloc((size_t)count, sizeof(*b));
 	if (b == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the blocks of groups");
-	for (uint32_t i = 0; i < (uint32_t)count; i++)
-		if (v->block(rows, i, &b[i]) != 0 || b[i].attr < FIRST_ATTR ||
-		    b[i].attr == v->info_attr) {
-			fm_fail(err, FM_E_CONFIG,
-			    "programmer %s gives no block %" PRIu32
-			    ", or one of attribute 0x%04x: those of vendors but its info attribute "
-			    "are allowed",
-			    v->name, i, b[i].attr);
-			free(b);
-			return FM_E_CONFIG;
-		}
+	for (uint32_t i = 0; rc == 0 && i < (uint32_t)count; i++) {
+		int given = v->block(rows, i, &b[i]);
+
+		rc = vendor_check_block(v, i, given, &b[i], err);
+	}
+	if (rc != 0) {
+		free(b);
+		return rc;
+	}
 	*out = b;
 	*n = (uint32_t)count;
 	return 0;

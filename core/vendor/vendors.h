@@ -31,8 +31,6 @@ struct vendors {
  * fatal.  FM_E_RESOURCE, FM_E_SYSTEM. */
 int vendors_load(struct vendors **out, struct fm_error *err);
 void vendors_free(struct vendors *v); /* NULL is fine */
-/* Is this a descriptor that can be called?  0, or FM_E_CONFIG with the sentence. */
-int vendor_check(const struct fm_vendor *v, const char *path, struct fm_error *err);
 
 /* Whose switch it is by NodeInfo; NULL: nobody's.  v may be NULL. */
 const struct fm_vendor *vendors_find(

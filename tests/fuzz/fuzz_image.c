@@ -33,7 +33,8 @@ static void
 must_judge(const struct plugin_image *image)
 {
 	struct fm_error err = { 0 };
-	int rc = plugin_file_check("tiny.so", "tiny", image->bytes, image->n_bytes, &err);
+	int rc = plugin_file_check(
+	    &plugin_engine, "tiny.so", "tiny", image->bytes, image->n_bytes, &err);
 
 	must(rc == 0 || (rc == FM_E_CONFIG && strncmp(err.msg, "tiny.so", 7) == 0));
 }

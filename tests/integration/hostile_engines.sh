@@ -44,7 +44,7 @@ ln -s good.so plugins/alias.so
 listed "good.so, in a process of its own"
 if [ "$(id -u)" = 0 ]; then
 	chown 12345 plugins/good.so
-	listed "the file is owned by user 12345: an engine runs only from files and folders of root"
+	listed "the file is owned by user 12345: a plugin runs only from files and folders of root"
 	chown 0:12345 plugins/good.so
 	chmod g+w plugins/good.so
 	listed "group 12345 may write to the file"

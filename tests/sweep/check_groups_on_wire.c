@@ -11,6 +11,7 @@
  */
 #include "config.h"
 
+#include "core/abi/plugin_check.h"
 #include "core/adaptive/adaptive.h"
 #include "core/audit/audit.h"
 #include "core/sweep/well.h"

@@ -336,7 +336,7 @@ static const struct {
 	{ "chgrp 12345 good.so; chmod 775 good.so", "group 12345 may write to the file (mode 0775)",
 	    true },
 	{ "chown 12345 good.so",
-	    "the file is owned by user 12345: an engine runs only from files and folders of root "
+	    "the file is owned by user 12345: a plugin runs only from files and folders of root "
 	    "or "
 	    "of the user that fmd runs as",
 	    true },
@@ -405,7 +405,7 @@ START_TEST(damaged_images)
 
 			mad[at] = (char)fm_rng_below(&rng, 256);
 		}
-		rc = plugin_file_check("mad.so", "good", mad, n_mad, &err);
+		rc = plugin_file_check(&plugin_engine, "mad.so", "good", mad, n_mad, &err);
 		ck_assert(rc == 0 || (rc == FM_E_CONFIG && strlen(err.msg) > 10));
 	}
 }
