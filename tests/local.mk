@@ -213,6 +213,7 @@ UNIT_TESTS = \
 	tests/engine/check_frozen \
 	tests/engine/check_grid_find \
 	tests/engine/check_apart \
+	tests/engine/check_programmers \
 	tests/engine/check_linger \
 	tests/engine/check_ragged \
 	tests/engine/check_layers \
@@ -475,6 +476,9 @@ tests_bench_region_events_LDADD = libfmlab.la libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/apart_time
 tests_bench_apart_time_SOURCES = tests/bench/apart_time.c
 tests_bench_apart_time_LDADD = libfmlab.la libfmcore.la libfmcommon.la
+EXTRA_PROGRAMS += tests/bench/programmer_time
+tests_bench_programmer_time_SOURCES = tests/bench/programmer_time.c
+tests_bench_programmer_time_LDADD = libfmlab.la libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/route_time
 tests_bench_route_time_SOURCES = tests/bench/route_time.c
 tests_bench_route_time_LDADD = libfmlab.la libfmcore.la libfmcommon.la

@@ -39,8 +39,6 @@ struct apart {
 	const char *name, *path;
 	int image;
 	struct child child; /* waits for a call, or is loading; CHILD_NONE: to be started */
-	int64_t since_ms;   /* when it was started */
-	bool is_ready;	    /* has said what it is */
 	unsigned n_workers; /* of the child */
 	uint64_t main_bytes, worker_bytes; /* scratch memory that the last call took */
 	struct blob input;
@@ -78,8 +76,6 @@ static int
 start(struct apart *a, unsigned n_workers, struct fm_error *err)
 {
 	a->n_workers = n_workers;
-	a->is_ready = false;
-	a->since_ms = child_now_ms();
 	return child_start(&a->child,
 	    &(struct child_task){ .set = &a->set,
 		.name = a->name,
@@ -134,71 +130,13 @@ apart_free(struct apart *a)
 
 /* ------------------------------------------------------------------ loading */
 
-/* What a child that was started says first, [n] bytes at `said`. */
-static int
-hear(struct apart *a, const struct child_wait *wait, unsigned char *said, size_t *n,
-    struct fm_error *err)
-{
-	char words[160];
-
-	switch (child_await(&a->child, wait, said, n)) {
-	case CHILD_PACKET:
-		return 0;
-	case CHILD_GONE:
-		child_epitaph(&a->child, words, sizeof(words));
-		return fm_fail(
-		    err, FM_E_CONFIG, "%s: its process %s while it was loaded", a->path, words);
-	case CHILD_SILENT:
-		fm_fail(err, FM_E_CONFIG,
-		    "%s: it was not loaded within %lldms: what runs when a file is loaded must end",
-		    a->path, (long long)a->set.load_ms);
-		break;
-	case CHILD_CANCELLED:
-		fm_fail(err, FM_E_CANCELLED, "stopped while %s was loaded", a->path);
-		break;
-	case CHILD_NOISY:
-		fm_fail(err, FM_E_CONFIG, "%s: it talks without end while it is loaded", a->path);
-		break;
-	}
-	child_kill(&a->child);
-	return (int)err->kind;
-}
-
-/* Its refusal of itself, or what it is. */
-static int
-believe(struct apart *a, unsigned char *said, size_t n, struct fm_error *err)
-{
-	struct wire_line line;
-	uint32_t kind = 0;
-
-	memcpy(&kind, said, n < sizeof(kind) ? n : sizeof(kind));
-	if (kind == WIRE_REFUSED && n == sizeof(line)) {
-		memcpy(&line, said, sizeof(line));
-		line.text[sizeof(line.text) - 1] = '\0';
-		fm_printable(line.text);
-		return fm_fail(err, FM_E_CONFIG, "%s", line.text);
-	}
-	if (kind != WIRE_ENGINE || n < sizeof(kind))
-		return fm_fail(err, FM_E_CONFIG, "%s: it answers before it is asked", a->path);
-	a->is_ready = true;
-	return 0;
-}
-
 static int
 load(struct apart *a, const struct child_wait *wait, unsigned char *said, size_t *n,
     struct fm_error *err)
 {
-	struct child_wait until = *wait;
-	int rc;
+	const struct child_task task = { .set = &a->set, .path = a->path };
 
-	if (a->is_ready)
-		return 0;
-	if (until.until_ms > a->since_ms + a->set.load_ms)
-		until.until_ms = a->since_ms + a->set.load_ms;
-	rc = hear(a, &until, said, n, err);
-	if (rc == 0 && (rc = believe(a, said, *n, err)) != 0)
-		child_kill(&a->child);
-	return rc;
+	return child_load(&a->child, &task, wait, said, n, err);
 }
 
 /* fmd makes trees by itself for an engine that is not in this process. */
@@ -371,7 +309,7 @@ ask(struct apart *a, const struct apart_call *call, const struct child_wait *wai
 	if (!pack_call(&a->input, call, &a->engine, &wire))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for a copy of the fabric");
 	child_make_room(&a->child, wire.input_bytes + wire.tables_bytes + GUARDS);
-	if (!child_call(&a->child, &wire, a->input.fd, call->fd)) {
+	if (!child_call(&a->child, &wire, sizeof(wire), (const int[]){ a->input.fd, call->fd })) {
 		char words[160];
 
 		child_epitaph(&a->child, words, sizeof(words));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/apart/apart.h - engines in processes of their own.
+ * core/apart/apart.h - engines in processes of their own; of programmers: programmer.h.
  *
  * An engine that is not of fmd's own folder is never loaded into fmd.  A child without
  * privileges loads it (fmd-engine-host), says what it is, and waits.  A call hands it the
@@ -38,6 +38,7 @@ struct apart_settings {
 	bool must_hide;	     /* without Landlock the engine is refused */
 	size_t memory_bytes; /* of one child beside the tables */
 	int64_t load_ms;     /* a child that has not said by then what it is is refused */
+	int64_t reply_ms;    /* of a programmer's child (programmer.h); 0: the usual ones */
 	const char *program; /* fmd-engine-host; NULL: of the build tree or the installation */
 };
 /* Engines in this process: tools, whose user brings the engine. */

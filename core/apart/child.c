@@ -134,14 +134,14 @@ make_sockets(int fds[2])
 	return EMFILE;
 }
 
-enum { WORKERS, MEMORY, MAIN_BYTES, WORKER_BYTES, PARENT, MUST_HIDE, N_NUMBERS };
+enum { WORKERS, MEMORY, MAIN_BYTES, WORKER_BYTES, PARENT, MUST_HIDE, IS_PROGRAMMER, N_NUMBERS };
 
 /* fmd-engine-host NAME PATH and numbers. */
 static int
 start(struct child *c, const struct child_task *task, int socket)
 {
 	const uint64_t numbers[] = { task->n_workers, task->set->memory_bytes, task->main_bytes,
-		task->worker_bytes, (uint64_t)getpid(), task->set->must_hide };
+		task->worker_bytes, (uint64_t)getpid(), task->set->must_hide, task->is_programmer };
 	char texts[N_NUMBERS][24];
 	const char *argv[N_NUMBERS + 4] = { "fmd-engine-host", task->name, task->path };
 	int rc, high = fcntl(task->image, F_DUPFD_CLOEXEC, FIRST_FD);
@@ -163,6 +163,7 @@ child_start(struct child *c, const struct child_task *task, struct fm_error *err
 	int fds[2] = { -1, -1 }, rc = make_sockets(fds);
 
 	*c = CHILD_NONE;
+	c->since_ms = child_now_ms();
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* the child may be of our user */
 	if (rc != 0)
 		return fm_fail(err, FM_E_SYSTEM, "%s: no socket for its process: %s", task->path,
@@ -236,7 +237,7 @@ child_epitaph(struct child *c, char *words, size_t room)
 		return;
 	}
 	if (WTERMSIG(status) == SIGSYS)
-		more = ": it made a system call that is not for engines, as those for sockets, "
+		more = ": it made a system call that is not for plugins, as those for sockets, "
 		       "processes and threads are";
 	snprintf(words, room, "was killed by signal %d (SIG%s)%s", WTERMSIG(status),
 	    sigabbrev_np(WTERMSIG(status)) != NULL ? sigabbrev_np(WTERMSIG(status)) : "?", more);
@@ -299,6 +300,78 @@ child_await(struct child *c, const struct child_wait *wait, void *to, size_t *n)
 	}
 }
 
+/* ------------------------------------------------------------------ loading */
+
+/* [n] bytes at `said`. */
+static int
+hear(struct child *c, const struct child_task *task, const struct child_wait *wait,
+    unsigned char *said, size_t *n, struct fm_error *err)
+{
+	char words[160];
+
+	switch (child_await(c, wait, said, n)) {
+	case CHILD_PACKET:
+		return 0;
+	case CHILD_GONE:
+		child_epitaph(c, words, sizeof(words));
+		return fm_fail(
+		    err, FM_E_CONFIG, "%s: its process %s while it was loaded", task->path, words);
+	case CHILD_SILENT:
+		fm_fail(err, FM_E_CONFIG,
+		    "%s: it was not loaded within %lldms: what runs when a file is loaded must end",
+		    task->path, (long long)task->set->load_ms);
+		break;
+	case CHILD_CANCELLED:
+		fm_fail(err, FM_E_CANCELLED, "stopped while %s was loaded", task->path);
+		break;
+	case CHILD_NOISY:
+		fm_fail(
+		    err, FM_E_CONFIG, "%s: it talks without end while it is loaded", task->path);
+		break;
+	}
+	child_kill(c);
+	return (int)err->kind;
+}
+
+/* Its refusal of itself, or what it is. */
+static int
+believe(struct child *c, const char *path, unsigned char *said, size_t n, struct fm_error *err)
+{
+	struct wire_line line;
+	uint32_t kind = 0;
+
+	memcpy(&kind, said, n < sizeof(kind) ? n : sizeof(kind));
+	if (kind == WIRE_REFUSED && n == sizeof(line)) {
+		memcpy(&line, said, sizeof(line));
+		line.text[sizeof(line.text) - 1] = '\0';
+		fm_printable(line.text);
+		return fm_fail(err, FM_E_CONFIG, "%s", line.text);
+	}
+	if (kind != WIRE_ENGINE || n < sizeof(kind))
+		return fm_fail(err, FM_E_CONFIG, "%s: it answers before it is asked", path);
+	c->is_ready = true;
+	return 0;
+}
+
+int
+child_load(struct child *c, const struct child_task *task, const struct child_wait *wait,
+    unsigned char *said, size_t *n, struct fm_error *err)
+{
+	struct child_wait until = *wait;
+	int rc;
+
+	if (c->is_ready)
+		return 0;
+	if (until.until_ms > c->since_ms + task->set->load_ms)
+		until.until_ms = c->since_ms + task->set->load_ms;
+	rc = hear(c, task, &until, said, n, err);
+	if (rc == 0 && (rc = believe(c, task->path, said, *n, err)) != 0)
+		child_kill(c);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ calling */
+
 void
 child_make_room(const struct child *c, uint64_t n_bytes)
 {
@@ -311,27 +384,28 @@ child_make_room(const struct child *c, uint64_t n_bytes)
 }
 
 bool
-child_call(struct child *c, const struct wire_call *call, int input, int tables)
+child_call(struct child *c, const void *packet, size_t n, const int *fds)
 {
-	const int fds[2] = { input, tables };
 	union {
-		char bytes[CMSG_SPACE(sizeof(fds))];
+		char bytes[CMSG_SPACE(2 * sizeof(*fds))];
 		struct cmsghdr align;
 	} control = { 0 };
-	struct iovec iov = { (void *)(uintptr_t)call, sizeof(*call) };
-	struct msghdr msg = { .msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control) };
-	struct cmsghdr *m = CMSG_FIRSTHDR(&msg);
-	ssize_t n;
+	struct iovec iov = { (void *)(uintptr_t)packet, n };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t sent;
 
-	m->cmsg_level = SOL_SOCKET;
-	m->cmsg_type = SCM_RIGHTS;
-	m->cmsg_len = CMSG_LEN(sizeof(fds));
-	memcpy(CMSG_DATA(m), fds, sizeof(fds));
+	if (fds != NULL) {
+		struct cmsghdr *m = &control.align;
+
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = sizeof(control);
+		m->cmsg_level = SOL_SOCKET;
+		m->cmsg_type = SCM_RIGHTS;
+		m->cmsg_len = CMSG_LEN(2 * sizeof(*fds));
+		memcpy(CMSG_DATA(m), fds, 2 * sizeof(*fds));
+	}
 	do
-		n = sendmsg(c->socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(*call);
+		sent = sendmsg(c->socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (sent < 0 && errno == EINTR);
+	return sent == (ssize_t)n;
 }

@@ -11,8 +11,10 @@
 #include "core/apart/wire.h"
 
 struct child {
-	pid_t pid;  /* 0: none */
-	int socket; /* -1: none */
+	pid_t pid;	  /* 0: none */
+	int socket;	  /* -1: none */
+	int64_t since_ms; /* when it was started */
+	bool is_ready;	  /* has said what it is */
 };
 #define CHILD_NONE ((struct child){ .socket = -1 })
 
@@ -27,8 +29,9 @@ enum child_event {
 
 struct child_task {
 	const struct apart_settings *set;
-	const char *name, *path; /* of the engine */
+	const char *name, *path; /* of the plugin */
 	int image;
+	bool is_programmer;
 	unsigned n_workers;
 	uint64_t main_bytes, worker_bytes; /* scratch memory to have ready */
 };
@@ -52,7 +55,13 @@ enum child_event child_await(struct child *c, const struct child_wait *wait, voi
 int64_t child_now_ms(void);
 /* Address space for what a call brings beside the engine's own memory. */
 void child_make_room(const struct child *c, uint64_t n_bytes);
-/* False: it is not there to take it. */
-bool child_call(struct child *c, const struct wire_call *call, int input, int tables);
+/* What a child that was started says first, within task->set->load_ms since then, into said,
+ * [WIRE_BYTES], *n bytes of it; nothing where that was heard already.  Else it is dead, and the
+ * sentence says why: FM_E_CONFIG, FM_E_CANCELLED. */
+int child_load(struct child *c, const struct child_task *task, const struct child_wait *wait,
+    unsigned char *said, size_t *n, struct fm_error *err);
+/* A packet of n bytes and, unless fds is NULL, the descriptors of its input and of what it is to
+ * write.  False: it is not there to take it. */
+bool child_call(struct child *c, const void *packet, size_t n, const int *fds);
 
 #endif

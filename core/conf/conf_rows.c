@@ -145,7 +145,9 @@ static const struct conf_row rows[] = {
 	    "crashes ends fmd.  From a foreign one files are hidden by Landlock before any of its "
 	    "code "
 	    "runs; a kernel that has none refuses it, unless this is without-landlock: as foreign, "
-	    "but while the engine is loaded it may read what fmd's user may, keys too."),
+	    "but while the engine is loaded it may read what fmd's user may, keys too.  The same "
+	    "holds for programmers of adaptive routing, in the folder vendors of a plugin "
+	    "directory."),
 	INT(NULL, "engine_memory", routing.engine_memory_mib, "4096", 64, 1 << 20, "MiB",
 	    "Memory that such a process may have beside the tables."),
 	INT(NULL, "n_vls", routing.n_vls, "8", 1, 15, "data VLs",

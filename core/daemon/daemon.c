@@ -678,8 +678,11 @@ on_no_link(evutil_socket_t fd, short what, void *arg)
 static int
 load_vendors(struct daemon *d, struct fm_error *err)
 {
-	int rc = vendors_load(&d->vendors, err);
+	struct apart_settings apart;
+	int rc;
 
+	conf_peek_isolation(&d->cli->source, &apart);
+	rc = vendors_load(&d->vendors, d->cli->plugin_dirs, &apart, err);
 	for (size_t i = 0; rc == 0 && i < d->vendors->n_refused; i++)
 		log_warn("adaptive", "%s", d->vendors->refused[i].reason);
 	return rc;

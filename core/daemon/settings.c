@@ -12,6 +12,7 @@
 #include "core/daemon/service.h"
 #include "core/route/trial.h"
 #include "core/text/mistakes.h"
+#include "core/vendor/vendors.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
@@ -107,6 +108,7 @@ daemon_take_conf(struct daemon *d, struct conf *fresh)
 	daemon_apply_conf(d);
 	daemon_settings(d, &set);
 	sweeper_configure(d->sweeper, &set, &d->conf->routing.chain, &d->conf->regions.set);
+	vendors_ask_again(d->vendors);
 	sweeper_request(d->sweeper, SWEEP_HEAVY, "reload");
 	events_add(EVENT_CONF_RELOADED, FM_LOG_NOTICE, "daemon", NULL,
 	    "the configuration has been reloaded");

@@ -4,27 +4,34 @@
 
 #include "core/vendor/vendors.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/abi/plugin_check.h"
+#include "core/apart/programmer.h"
+#include "core/engine/folders.h"
+#include "core/engine/plugin_image.h"
 #include "lib/arena.h"
 #include "lib/error.h"
 #include "lib/vec.h"
 
 #define MOST_GROUPS 0xfffeu
 
+/* A file that a child has loaded. */
+struct loading {
+	const char *path, *base;
+	struct programmer *programmer;
+};
+
 struct loaded {
 	struct vendors pub; /* first */
 	struct fm_arena mem;
+	struct apart_settings apart;
+	FM_VEC(struct loading) apart_ones;
 	FM_VEC(const struct fm_vendor *) vendors;
 	FM_VEC(struct vendor_refusal) refused;
 	FM_VEC(void *) handles;
@@ -47,87 +54,163 @@ find_name(const struct loaded *l, const char *name)
 	return NULL;
 }
 
-/* FM_E_CONFIG: it is refused. */
 static int
-take_file(struct loaded *l, const char *path, const char *name, struct fm_error *err)
+refuse(struct loaded *l, const char *path, const char *sentence, struct fm_error *err)
+{
+	struct vendor_refusal r = { .path = path };
+
+	snprintf(r.reason, sizeof(r.reason), "%s", sentence);
+	return fm_vec_push(&l->refused, r) ? 0 : no_memory(err);
+}
+
+/* Its descriptor is sound; is it the one that this file is to have? */
+static int
+take(struct loaded *l, const struct fm_vendor *v, const char *path, const char *base,
+    struct fm_error *err)
+{
+	struct fm_error bad;
+
+	if (strcmp(v->name, base) != 0)
+		fm_fail(&bad, FM_E_CONFIG,
+		    "%s: it calls itself '%s': .name and the file's name must be the same", path,
+		    v->name);
+	else if (find_name(l, base) != NULL)
+		fm_fail(&bad, FM_E_CONFIG,
+		    "%s: a second programmer '%s': the first is used; remove one of them", path,
+		    base);
+	else
+		return fm_vec_push(&l->vendors, v) ? 0 : no_memory(err);
+	return refuse(l, path, bad.msg, err);
+}
+
+/* Into this process. */
+static int
+load_here(struct loaded *l, const char *path, const char *base, struct fm_error *err)
 {
 	char symbol[NAME_MAX + 32];
 	const struct fm_vendor *v;
+	struct fm_error bad;
 	void *h;
-	int rc = plugin_file_open(&plugin_vendor, path, path, &h, err);
 
-	if (rc != 0)
-		return rc;
+	if (plugin_file_open(&plugin_vendor, path, path, &h, &bad) != 0)
+		return refuse(l, path, bad.msg, err);
 	if (!fm_vec_push(&l->handles, h)) {
 		dlclose(h);
 		return no_memory(err);
 	}
-	snprintf(symbol, sizeof(symbol), "%s_LTX_fm_vendor", name);
+	snprintf(symbol, sizeof(symbol), "%s%s", base, plugin_vendor.suffix);
 	v = dlsym(h, symbol);
 	if (v == NULL)
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s: it does not export %s: FM_VENDOR(%s, ...) is missing or hidden, or the "
-		    "file was renamed",
-		    path, symbol, name);
-	if ((rc = vendor_check(v, path, err)) != 0)
-		return rc;
-	if (strcmp(v->name, name) != 0)
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s: it calls itself '%s': .name and the file's name must be the same", path,
-		    v->name);
-	if (find_name(l, name) != NULL)
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s: a second programmer '%s': the first is used; remove one of them", path,
-		    name);
-	return fm_vec_push(&l->vendors, v) ? 0 : no_memory(err);
+		fm_fail(&bad, FM_E_CONFIG, "%s: it does not export %s", path, symbol);
+	if (v == NULL || vendor_check(v, path, &bad) != 0)
+		return refuse(l, path, bad.msg, err);
+	return take(l, v, path, base, err);
 }
 
-/* Linkers and libtool leave other files beside. */
+/* Into a child, which is asked later. */
 static int
-load_one(struct loaded *l, const char *dir, const char *entry, struct fm_error *err)
+load_apart(struct loaded *l, const char *path, const char *base, int image, enum plugin_owner owner,
+    struct fm_error *err)
 {
-	size_t n = strlen(entry), room = strlen(dir) + n + 2;
-	struct vendor_refusal r = { 0 };
+	struct apart_settings apart = l->apart;
+	struct loading loading = { path, base, NULL };
 	struct fm_error bad;
-	char *path, *name;
+
+	apart.must_hide = owner == PLUGIN_OF_OTHERS && apart.who != APART_UNHIDDEN;
+	if (!apart_is_built()) {
+		fm_fail(&bad, FM_E_CONFIG,
+		    "%s: this fmd was built without libseccomp and runs no programmers of others: "
+		    "engine_isolation = none has them run in fmd itself",
+		    path);
+		return refuse(l, path, bad.msg, err);
+	}
+	if (programmer_new(&apart, base, path, image, &loading.programmer, &bad) != 0)
+		return refuse(l, path, bad.msg, err);
+	if (fm_vec_push(&l->apart_ones, loading))
+		return 0;
+	programmer_free(loading.programmer);
+	return no_memory(err);
+}
+
+static int
+load_file(struct loaded *l, const char *dir, const char *path, enum plugin_owner owner,
+    struct fm_error *err)
+{
+	const char *base = plugin_base(path, &l->mem);
+	struct plugin_image image;
+	struct fm_error bad;
 	int rc;
 
-	if (n < 4 || strcmp(entry + n - 3, ".so") != 0 || entry[0] == '.')
-		return 0;
-	path = fm_arena_alloc(&l->mem, room);
-	name = fm_arena_strdup(&l->mem, entry);
-	if (path == NULL || name == NULL)
+	if (base == NULL)
 		return no_memory(err);
-	snprintf(path, room, "%s/%s", dir, entry);
-	name[n - 3] = '\0';
-	rc = take_file(l, path, name, &bad);
-	if (rc == 0)
-		return 0;
-	if (rc == FM_E_RESOURCE)
-		return no_memory(err);
-	r.path = path;
-	snprintf(r.reason, sizeof(r.reason), "%s", bad.msg);
-	return fm_vec_push(&l->refused, r) ? 0 : no_memory(err);
+	if (plugin_image_read(dir, path, owner != PLUGIN_OF_BUILD_TREE, &image, &bad) != 0)
+		return refuse(l, path, bad.msg, err);
+	if (plugin_file_check(&plugin_vendor, path, base, image.bytes, image.n_bytes, &bad) != 0)
+		rc = refuse(l, path, bad.msg, err);
+	else if (plugin_runs_apart(l->apart.who, owner))
+		rc = load_apart(l, path, base, image.fd, owner, err);
+	else
+		rc = load_here(l, path, base, err);
+	plugin_image_close(&image);
+	return rc;
 }
 
-/* A folder that is not there has none. */
+/* What children of one folder say, that were started for all of its files. */
 static int
-load_folder(struct loaded *l, const char *dir, struct fm_error *err)
+take_loaded(struct loaded *l, size_t from, struct fm_error *err)
 {
-	struct dirent **entry;
-	int rc = 0, n = scandir(dir, &entry, NULL, alphasort);
+	int rc = 0;
 
-	if (n < 0)
-		return errno == ENOENT
-		    ? 0
-		    : fm_fail(err, FM_E_SYSTEM, "%s: cannot be read: %s", dir, strerror(errno));
-	for (int i = 0; i < n; i++) {
-		if (rc == 0)
-			rc = load_one(l, dir, entry[i]->d_name, err);
-		free(entry[i]);
+	for (size_t i = from; rc == 0 && i < l->apart_ones.n; i++) {
+		const struct loading *x = &l->apart_ones.item[i];
+		const struct fm_vendor *v;
+		struct fm_error bad;
+
+		rc = programmer_describe(x->programmer, &v, &bad) == 0
+		    ? take(l, v, x->path, x->base, err)
+		    : refuse(l, x->path, bad.msg, err);
 	}
-	free(entry);
 	return rc;
+}
+
+/* dir is resolved.  Who can write into either folder can put a programmer there. */
+static int
+load_folder(
+    struct loaded *l, const struct plugin_folder *parent, const char *dir, struct fm_error *err)
+{
+	struct plugin_files files = { 0 };
+	size_t from = l->apart_ones.n;
+	struct fm_error bad;
+	int rc;
+
+	if (parent->owner != PLUGIN_OF_BUILD_TREE &&
+	    (plugin_folder_check(parent->path, &bad) != 0 || plugin_folder_check(dir, &bad) != 0))
+		return refuse(l, dir, bad.msg, err);
+	rc = plugin_files(dir, &l->mem, &files, &bad);
+	if (rc == FM_E_CONFIG)
+		rc = refuse(l, dir, bad.msg, err);
+	else if (rc != 0)
+		rc = no_memory(err);
+	for (size_t i = 0; rc == 0 && i < files.list.n; i++)
+		rc = load_file(l, dir, files.list.item[i], parent->owner, err);
+	fm_vec_fini(&files.list);
+	return rc != 0 ? rc : take_loaded(l, from, err);
+}
+
+/* The folder "vendors" of a plugin directory; one that is not there has none. */
+static int
+load_below(struct loaded *l, const struct plugin_folder *parent, struct fm_error *err)
+{
+	const char *below =
+	    parent->owner == PLUGIN_OF_BUILD_TREE ? "../../vendors/.libs" : "vendors";
+	char dir[PATH_MAX + 32], real[PATH_MAX];
+	const char *copy;
+
+	snprintf(dir, sizeof(dir), "%s/%s", parent->path, below);
+	if (realpath(dir, real) == NULL && errno == ENOENT)
+		return 0;
+	copy = fm_arena_strdup(&l->mem, real[0] == '/' ? real : dir);
+	return copy == NULL ? no_memory(err) : load_folder(l, parent, copy, err);
 }
 
 static int
@@ -137,25 +220,31 @@ by_name(const void *a, const void *b)
 	    (*(const struct fm_vendor *const *)b)->name);
 }
 
+static int
+load_all(struct loaded *l, const char *const *dirs, struct fm_error *err)
+{
+	struct plugin_folders folders = { 0 };
+	int rc = plugin_folders(dirs, &l->mem, &folders, err);
+
+	for (size_t i = 0; rc == 0 && i < folders.list.n; i++)
+		rc = load_below(l, &folders.list.item[i], err);
+	fm_vec_fini(&folders.list);
+	return rc;
+}
+
 int
-vendors_load(struct vendors **out, struct fm_error *err)
+vendors_load(struct vendors **out, const char *const *dirs, const struct apart_settings *apart,
+    struct fm_error *err)
 {
 	struct loaded *l = calloc(1, sizeof(*l));
-	char exe[PATH_MAX], dir[PATH_MAX + 32];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	int rc = 0;
+	int rc;
 
 	*out = NULL;
 	if (l == NULL)
 		return no_memory(err);
 	fm_arena_init(&l->mem, SIZE_MAX);
-	if (n > 0) {
-		exe[n] = '\0';
-		snprintf(dir, sizeof(dir), "%s/plugins/vendors/.libs", dirname(exe));
-		rc = load_folder(l, dir, err);
-	}
-	if (rc == 0)
-		rc = load_folder(l, PLUGIN_DIR "/vendors", err);
+	l->apart = *apart;
+	rc = load_all(l, dirs, err);
 	if (rc != 0) {
 		vendors_free(&l->pub);
 		return rc;
@@ -179,11 +268,25 @@ vendors_free(struct vendors *v)
 		return;
 	for (size_t i = 0; i < l->handles.n; i++)
 		dlclose(l->handles.item[i]);
+	for (size_t i = 0; i < l->apart_ones.n; i++)
+		programmer_free(l->apart_ones.item[i].programmer);
 	fm_vec_fini(&l->handles);
+	fm_vec_fini(&l->apart_ones);
 	fm_vec_fini(&l->vendors);
 	fm_vec_fini(&l->refused);
 	fm_arena_fini(&l->mem);
 	free(l);
+}
+
+void
+vendors_ask_again(const struct vendors *v)
+{
+	for (size_t i = 0; v != NULL && i < v->n_vendors; i++) {
+		struct programmer *p = programmer_of(v->vendor[i]);
+
+		if (p != NULL)
+			programmer_ask_again(p);
+	}
 }
 
 const struct fm_vendor *
@@ -203,8 +306,10 @@ bool
 vendor_read_info(
     const struct fm_vendor *v, const uint8_t answer[FM_VENDOR_BYTES], struct fm_vendor_info *out)
 {
+	struct programmer *p = programmer_of(v);
+
 	*out = (struct fm_vendor_info){ 0 };
-	if (v->read_info(answer, out) != 0)
+	if (!(p != NULL ? programmer_read_info(p, answer, out) : v->read_info(answer, out) == 0))
 		return false;
 	if (out->n_groups > MOST_GROUPS)
 		out->n_groups = MOST_GROUPS;
@@ -215,20 +320,22 @@ bool
 vendor_turn(const struct fm_vendor *v, const uint8_t answer[FM_VENDOR_BYTES],
     const struct fm_vendor_mode *mode, uint8_t data[FM_VENDOR_BYTES])
 {
+	struct programmer *p = programmer_of(v);
+
 	memset(data, 0, FM_VENDOR_BYTES);
-	return v->turn(answer, mode, data) == 0;
+	return p != NULL ? programmer_turn(p, answer, mode, data)
+			 : v->turn(answer, mode, data) == 0;
 }
 
-int
-vendor_blocks(const struct fm_vendor *v, const struct fm_vendor_rows *rows,
+/* Of one in this process. */
+static int
+blocks_here(const struct fm_vendor *v, const struct fm_vendor_rows *rows,
     struct fm_vendor_smp **out, uint32_t *n, struct fm_error *err)
 {
 	int32_t count = v->n_blocks(rows);
 	struct fm_vendor_smp *b;
 	int rc = vendor_check_count(v, count, err);
 
-	*out = NULL;
-	*n = 0;
 	if (rc != 0)
 		return rc;
 	b = calloc((size_t)count, sizeof(*b));
@@ -246,6 +353,18 @@ vendor_blocks(const struct fm_vendor *v, const struct fm_vendor_rows *rows,
 	*out = b;
 	*n = (uint32_t)count;
 	return 0;
+}
+
+int
+vendor_blocks(const struct fm_vendor *v, const struct fm_vendor_rows *rows,
+    struct fm_vendor_smp **out, uint32_t *n, struct fm_error *err)
+{
+	struct programmer *p = programmer_of(v);
+
+	*out = NULL;
+	*n = 0;
+	return p != NULL ? programmer_blocks(p, rows, out, n, err)
+			 : blocks_here(v, rows, out, n, err);
 }
 
 bool

@@ -5,7 +5,8 @@
  * Nothing that a programmer answers is believed: numbers are held to their limits, attributes to
  * those of vendors, so that no mistake of one writes what IBA defines.
  *
- * Cost: vendor_blocks() is the programmer's, O(LIDs + groups) for a switch.
+ * Cost: vendor_blocks() is the programmer's, O(LIDs + groups) for a switch; of one in a process
+ * of its own what core/apart/programmer.h says, and at most its time limits.
  */
 #ifndef CORE_VENDOR_VENDORS_H
 #define CORE_VENDOR_VENDORS_H
@@ -13,6 +14,8 @@
 #include <stddef.h>
 
 #include <fmd/vendor.h>
+
+#include "core/apart/apart.h"
 
 struct vendor_refusal {
 	const char *path;
@@ -26,11 +29,16 @@ struct vendors {
 	size_t n_refused;
 };
 
-/* All of fmd's own: of plugins/vendors/.libs beside a program that was not installed, and of the
- * folder "vendors" of the installation.  A file that is none is refused with its reason, never
- * fatal.  FM_E_RESOURCE, FM_E_SYSTEM. */
-int vendors_load(struct vendors **out, struct fm_error *err);
+/* Of the folder "vendors" of each plugin directory, as engine_set_load() finds these, and of the
+ * build tree's plugins/vendors/.libs; the same rules of owner and mode, and the first of a name
+ * wins.  Those that are to run apart are loaded by children (core/apart/programmer.h), which die
+ * with the calling thread.  A file or folder that is none is refused with its reason, never fatal.
+ * FM_E_RESOURCE; FM_E_CONFIG: a plugin directory that was asked for is not there. */
+int vendors_load(struct vendors **out, const char *const *dirs, const struct apart_settings *apart,
+    struct fm_error *err);
 void vendors_free(struct vendors *v); /* NULL is fine */
+/* Those that have failed too often are asked once more.  v may be NULL. */
+void vendors_ask_again(const struct vendors *v);
 
 /* Whose switch it is by NodeInfo; NULL: nobody's.  v may be NULL. */
 const struct fm_vendor *vendors_find(

@@ -4,6 +4,7 @@
 # whatever one that runs does, the next entry of the chain brings the subnet up; a plugin that
 # is put into the folder, changed or taken away is found by `fmctl reload`; and SIGTERM ends
 # fmd while an engine spins, in a process of its own or in fmd itself.
+# Programmers of adaptive routing of others run in the same way.
 # Runs in the build directory.
 set -eu
 . "${srcdir:-..}/tests/integration/fmroute.bash"
@@ -147,3 +148,29 @@ kill $daemon
 wait $daemon || stop "SIGTERM: $?"
 daemon=
 echo "ok: reload takes another file"
+
+# ---- programmers of adaptive routing, in the folder "vendors" of a plugin directory
+rm -r plugins state
+mkdir -p plugins/vendors
+cp "$bin/plugins/vendors/.libs/example.so" "$hostile/vendor_abort.so" "$hostile/vendor_newer.so" plugins/vendors/
+printf 'chain = { "updn" }\nadaptive_routing { enable = yes }\n' >fmd.conf
+"$bin/fmd" --transport=sim:net,clock=wall,adaptive=16 --config=fmd.conf --plugin-dir=plugins --plugin-dir="$own" \
+	--state-dir="$tmp/state" >log 2>&1 &
+daemon=$!
+choose() { fmctl status | grep -q 'adaptive    4 switches choose among ports, 2 go by their tables, 0 cannot'; }
+programmer() { for pid in $(children); do ! tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q "^fmd-engine-host example .*plugins/vendors/example.so" || echo "$pid"; done; }
+is_there() { [ -n "$(programmer)" ] && [ "$(programmer)" != "$1" ]; }
+await choose
+grep -q 'vendor_abort.so: its process was killed by signal 6 (SIGABRT) while it was loaded' log || stop "no word of vendor_abort"
+grep -q 'vendor_newer.so: vendor ABI 1.1, this fmd has 1.0' log || stop "no word of vendor_newer"
+await is_there none
+gone=$(programmer)
+kill -9 "$gone"
+fmctl reload >out || stop "reload: $(cat out)"
+await is_there "$gone"
+await choose
+! grep -q 'is not asked any more' log || stop "it is left for a process that somebody else killed"
+kill $daemon
+wait $daemon || stop "SIGTERM: $?"
+daemon=
+echo "ok: programmers of others"

@@ -13,6 +13,7 @@
 
 #include "core/abi/plugin_check.h"
 #include "core/adaptive/adaptive.h"
+#include "core/apart/programmer.h"
 #include "core/audit/audit.h"
 #include "core/sweep/well.h"
 #include "core/vendor/vendors.h"
@@ -20,6 +21,7 @@
 #include "lab/sim/fabric.h"
 #include "lib/rng.h"
 #include "tests/engine/composed.h"
+#include "tests/folder.h"
 #include "tests/run.h"
 #include "tests/sweep/locks.h"
 
@@ -29,6 +31,7 @@
 extern const struct fm_vendor example_LTX_fm_vendor;
 static const struct fm_vendor *const programmers[] = { &example_LTX_fm_vendor };
 static const struct vendors vendors = { .vendor = programmers, .n_vendors = 1 };
+static const struct vendors *in_use = &vendors;
 
 static struct rig rig;
 static struct locks *locks;
@@ -145,7 +148,7 @@ bring_up(const struct place *p, uint64_t seed)
 	rig_use(&rig, engine_find(&engines, p->engine));
 	rig.set.routing.ar_max_groups = N_GROUPS;
 	rig.set.routing.n_vls = 8;
-	rig.vendors = &vendors;
+	rig.vendors = in_use;
 	rig_bring_up(&rig);
 	pass(LIFE_MS);
 	n_lids = sweeper_plan(rig.sweeper)->top_lid + 1u;
@@ -391,6 +394,43 @@ START_TEST(groups_come_back)
 }
 END_TEST
 
+/* The same programmer in a folder of others, in a process of its own. */
+START_TEST(one_of_others_does_the_same)
+{
+	const struct apart_settings apart = { .who = APART_FOREIGN,
+		.memory_bytes = (size_t)256 << 20,
+		.load_ms = 60000,
+		.reply_ms = 60000 };
+	char folder[FOLDER_ROOM], command[160];
+	const char *dirs[] = { folder, NULL };
+	struct vendors *others;
+	struct fm_error err = { 0 };
+
+	if (!apart_is_built())
+		return; /* without libseccomp */
+	folder_make(folder);
+	snprintf(command, sizeof(command),
+	    "mkdir %s/vendors && cp plugins/vendors/.libs/example.so %s/vendors/", folder, folder);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_msg(vendors_load(&others, dirs, &apart, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(others->n_vendors, 1);
+	ck_assert_ptr_nonnull(programmer_of(others->vendor[0]));
+	in_use = others;
+	bring_up(&places[0], 905);
+	ck_assert_uint_gt(expect_plan(), 0);
+	for (unsigned i = 0; i < 6; i++) {
+		random_event();
+		expect_clean(i);
+		expect_plan();
+	}
+	ck_assert_uint_gt(n_ons, 0);
+	in_use = &vendors;
+	teardown();
+	vendors_free(others);
+	folder_remove(folder);
+}
+END_TEST
+
 /* Not wanted any more: all are turned off, and stay so. */
 START_TEST(it_ends)
 {
@@ -541,6 +581,7 @@ main(void)
 	tcase_add_loop_test(t, each_moment_is_proven, 0, N_PLACES);
 	tcase_add_test(t, what_others_write_is_found);
 	tcase_add_loop_test(t, groups_come_back, 0, 2); /* whose repairs go back exactly */
+	tcase_add_test(t, one_of_others_does_the_same);
 	tcase_add_test(t, it_ends);
 	tcase_add_loop_test(t, another_fmd_finds_them, 0, N_PLACES);
 	tcase_add_loop_test(t, nonsense_is_not_written, 0, N_LIES);
