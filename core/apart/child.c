@@ -319,7 +319,7 @@ hear(struct child *c, const struct child_task *task, const struct child_wait *wa
 	case CHILD_SILENT:
 		fm_fail(err, FM_E_CONFIG,
 		    "%s: it was not loaded within %lldms: what runs when a file is loaded must end",
-		    task->path, (long long)task->set->load_ms);
+		    task->path, (long long)(wait->until_ms - c->since_ms));
 		break;
 	case CHILD_CANCELLED:
 		fm_fail(err, FM_E_CANCELLED, "stopped while %s was loaded", task->path);

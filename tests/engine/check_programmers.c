@@ -338,7 +338,7 @@ START_TEST(nobody_writes_after_the_reply)
 
 	for (int k = 0; k < 20; k++) {
 		const struct fm_vendor *v = load(HOSTILE, "vendor_hostile", &apart);
-		struct fm_vendor_smp *b, was;
+		struct fm_vendor_smp *b;
 		struct fm_error err;
 
 		ck_assert_int_eq(ask(v, IN_READ_INFO, VENDOR_AFTERWARDS, &err), 0);
@@ -347,10 +347,9 @@ START_TEST(nobody_writes_after_the_reply)
 			ck_assert_msg(strstr(err.msg, "attribute 0x0019") != NULL, "%s", err.msg);
 			continue;
 		}
-		ck_assert_uint_eq(b[1].attr, 0xffe1);
-		was = b[1];
-		for (int i = 0; i < 100000; i++)
-			ck_assert(((volatile struct fm_vendor_smp *)b)[1].data[0] == was.data[0]);
+		ck_assert_uint_eq(n, FM_VENDOR_BLOCKS);
+		for (uint32_t i = 0; i < n; i++)
+			ck_assert_msg(b[i].attr == 0xffe1, "block %u", i);
 		free(b);
 	}
 }
@@ -404,6 +403,7 @@ static const struct {
 	{ "vendor_abort", "its process was killed by signal 6 (SIGABRT) while it was loaded" },
 	{ "vendor_spin", "it was not loaded within 500ms" },
 	{ "vendor_newer", "vendor ABI 1.1, this fmd has 1.0" },
+	{ "vendor_liar", ".ids names no switch, or does not end" },
 	{ "hostile", "no fmd programmer of adaptive routing: it does not export" },
 	{ "vendor_hostile", NULL },
 };

@@ -44,7 +44,7 @@ tests_hostile_load_x32_la_CPPFLAGS = $(AM_CPPFLAGS) -DNAME=load_x32 -DLOADED='sy
 tests_hostile_load_x32_la_LDFLAGS = $(module_ldflags)
 # Programmers of adaptive routing of that kind.
 check_LTLIBRARIES += tests/hostile/vendor_hostile.la tests/hostile/vendor_abort.la tests/hostile/vendor_spin.la \
-	tests/hostile/vendor_newer.la
+	tests/hostile/vendor_newer.la tests/hostile/vendor_liar.la
 tests_hostile_vendor_hostile_la_SOURCES = tests/hostile/vendor.c tests/hostile/vendor.h
 tests_hostile_vendor_hostile_la_LDFLAGS = $(module_ldflags)
 tests_hostile_vendor_abort_la_SOURCES = tests/hostile/vendor.c
@@ -56,3 +56,6 @@ tests_hostile_vendor_spin_la_LDFLAGS = $(module_ldflags)
 tests_hostile_vendor_newer_la_SOURCES = tests/hostile/vendor.c
 tests_hostile_vendor_newer_la_CPPFLAGS = $(AM_CPPFLAGS) -DNAME=vendor_newer -DMINOR='FM_VENDOR_MINOR + 1'
 tests_hostile_vendor_newer_la_LDFLAGS = $(module_ldflags)
+tests_hostile_vendor_liar_la_SOURCES = tests/hostile/vendor.c
+tests_hostile_vendor_liar_la_CPPFLAGS = $(AM_CPPFLAGS) -DNAME=vendor_liar -DLOADED='lie()'
+tests_hostile_vendor_liar_la_LDFLAGS = $(module_ldflags)

@@ -25,6 +25,23 @@
 static const struct fm_vendor_id ids[] = { { 0x02fd5b, 1, 9 }, { 0x02fd5c, 3, 3 }, { 0 } };
 static int *volatile nowhere = (int *)16;
 
+/* Before the host can: texts without an end, and switches. */
+static inline void
+lie(void)
+{
+	static struct wire_programmer p;
+
+	memset(&p, 0x77, sizeof(p));
+	p.kind = WIRE_ENGINE;
+	p.magic = FM_VENDOR_MAGIC;
+	p.abi_major = FM_VENDOR_MAJOR;
+	p.abi_minor = FM_VENDOR_MINOR;
+	p.size = sizeof(struct fm_vendor);
+	p.info_attr = 0xffe0;
+	if (write(WIRE_SOCKET, &p, sizeof(p)) < 0)
+		abort();
+}
+
 #ifdef LOADED
 static void __attribute__((constructor)) loaded(void)
 {
@@ -36,7 +53,9 @@ static void __attribute__((constructor)) loaded(void)
 static void
 write_on(void)
 {
-	struct wire_reply reply = { .kind = WIRE_REPLY, .n_blocks = 2, .n_given = 2 };
+	struct wire_reply reply = {
+		.kind = WIRE_REPLY, .n_blocks = FM_VENDOR_BLOCKS, .n_given = FM_VENDOR_BLOCKS
+	};
 	struct wire_question q;
 	int fds[2];
 	union {
@@ -54,15 +73,15 @@ write_on(void)
 	if (write(WIRE_SOCKET, &reply, sizeof(reply)) < 0 || recvmsg(WIRE_SOCKET, &msg, 0) < 0)
 		abort();
 	memcpy(fds, CMSG_DATA(&control.align), sizeof(fds));
-	b = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
-	b[0].attr = b[1].attr = 0xffe1;
+	b = mmap(
+	    NULL, FM_VENDOR_BLOCKS * sizeof(*b), PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
+	for (uint32_t i = 0; i < FM_VENDOR_BLOCKS; i++)
+		b[i].attr = 0xffe1;
 	reply.number = q.number;
 	if (write(WIRE_SOCKET, &reply, sizeof(reply)) < 0)
 		abort();
-	for (;;) {
-		b[1].attr ^= 0xffe1 ^ 0x19;
-		b[1].data[0]++;
-	}
+	for (b += FM_VENDOR_BLOCKS - 1;;)
+		b->attr ^= 0xffe1 ^ 0x19;
 }
 
 static void
