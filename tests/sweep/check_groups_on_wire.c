@@ -536,6 +536,11 @@ START_TEST(nonsense_is_not_written)
 	ck_assert(sweeper_is_well(rig.sweeper));
 	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
 		ck_assert(!rig_is_switch(&rig, n) || !sim_fabric(rig.sim)->nodes[n].adaptive->on);
+	/* and as after a reload, when it answers as it should */
+	lie = N_LIES;
+	rig_route_anew(&rig);
+	pass(2 * LIFE_MS);
+	ck_assert_uint_gt(expect_plan(), 0);
 }
 END_TEST
 
