@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fmd-engine-host: packets, and memory of fmd's.  O(addresses) for an input that lies elsewhere than
- * wanted. */
+/*
+ * fmd-engine-host: packets, and memory of fmd's.  O(addresses) for an input that lies elsewhere
+ * than wanted.
+ */
 #include "core/apart/host.h"
 
 #include <errno.h>

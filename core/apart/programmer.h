@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/apart/programmer.h - a programmer of adaptive routing (fmd/vendor.h) in a process of its own.
+ * core/apart/programmer.h - a programmer of adaptive routing (fmd/vendor.h) in its own process.
  *
  * The same child as an engine's (apart.h), behind the same sandbox, and as little of what it says
  * is believed: a reply is copied before it is looked at, blocks too.  Its functions are pure, so
