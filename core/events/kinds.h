@@ -156,6 +156,7 @@
 	X(NOT_PUBLISHED, "not-published", true, "A place cannot be published to.") \
 	X(FOLLOWER_LOST, "follower-lost", true, "Who follows a place is gone.") \
 	/* other warnings and errors */ \
+	X(WARNING_ADAPTIVE, "warning-adaptive", false, "Adaptive routing.") \
 	X(WARNING_AUDIT, "warning-audit", false, "Reading back.") \
 	X(WARNING_CONF, "warning-conf", false, "The configuration and the files that it names.") \
 	X(WARNING_CONGESTION, "warning-congestion", false, "Congestion control.") \
