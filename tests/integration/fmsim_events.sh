@@ -110,6 +110,7 @@ echo "ok: events that come"
 
 # ---- numbers go on over a restart, also of an fmd that was killed
 restart() {
+	: >"$dir/fmd.out" # what the one before has said is no answer
 	exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config=none --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
 	fmd=$!
 	await "$dir/fmd.out" "SUBNET UP"
