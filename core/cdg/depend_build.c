@@ -50,7 +50,7 @@ static bool
 follow_with_choices(struct depend *g, const struct fm_fabric *ends, const struct fm_tables *t,
     const uint64_t *lost, struct fm_pool *workers)
 {
-	if (!depend_follow_choices(g, ends, t, lost) || !follow(g, ends, t, lost, workers))
+	if (!follow(g, ends, t, lost, workers) || !depend_follow_choices(g, ends, t, lost))
 		return false;
 	depend_sort(g);
 	g->has_choices = !g->cyclic;

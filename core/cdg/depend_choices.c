@@ -73,7 +73,8 @@ has_sender(const struct fm_fabric *ends, fm_sw sw)
 	return false;
 }
 
-/* From all who send on; every step of theirs is noted. */
+/* From all who send on; every step of theirs is noted.  On a cable that is lost are no packets any
+ * more, but those that had passed it are behind it. */
 static void
 follow(const struct choices *c, fm_sw to)
 {
@@ -92,10 +93,12 @@ follow(const struct choices *c, fm_sw to)
 			uint32_t channel = depend_channel(g, sw, (uint8_t)port);
 			fm_sw next = channel != FM_NONE ? g->to[channel] : FM_NONE;
 
-			if (next == FM_NONE || next == to ||
-			    (c->lost != NULL && fm_bit_test(c->lost, channel)))
+			bool lost =
+			    channel != FM_NONE && c->lost != NULL && fm_bit_test(c->lost, channel);
+
+			if (next == FM_NONE || next == to)
 				continue;
-			for (unsigned w = 0; w < PORT_WORDS && w < g->words; w++)
+			for (unsigned w = 0; !lost && w < PORT_WORDS && w < g->words; w++)
 				g->next[(size_t)channel * g->words + w] |= c->ports[next][w];
 			if (!c->reached[next])
 				c->stack[n++] = next;

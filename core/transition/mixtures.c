@@ -143,15 +143,21 @@ pass_on(struct mixtures *m, uint32_t channel, unsigned how, uint32_t n)
 	return n;
 }
 
-/* Packets that chose: by what they met before, entries that are new are not among it. */
+/* Packets that chose before entries changed, and cables were lost: those that had passed one that is
+ * lost by now are behind it. */
 static uint32_t
 pass_choices_on(struct mixtures *m, fm_sw sw, unsigned how, uint32_t n)
 {
 	const uint64_t *ports = choices_at(m, sw);
+	uint8_t static_port = m->changes[sw] ? m->was[sw] : m->t->lft[sw][m->lid];
 
-	if (ports != NULL)
-		FM_EACH_BIT (port, ports, 256)
-			n = pass_on(m, alive(m, sw, (uint8_t)port), how & (BY_OLD | BY_MIXTURE), n);
+	how &= BY_OLD | BY_MIXTURE;
+	if (m->chose == NULL || how == 0)
+		return n;
+	if (ports == NULL)
+		return pass_on(m, depend_channel(m->g, sw, static_port), how, n);
+	FM_EACH_BIT (port, ports, 256)
+		n = pass_on(m, depend_channel(m->g, sw, (uint8_t)port), how, n);
 	return n;
 }
 

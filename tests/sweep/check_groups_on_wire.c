@@ -63,9 +63,12 @@ comes_back(uint32_t node, uint16_t lid, uint8_t *colour)
 
 	colour[node] = OPEN;
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t far = f->live[f->nodes[node].first_port + port[i]], to;
+		uint32_t here = f->nodes[node].first_port + port[i], far = f->live[here], to;
 
-		to = far != SIM_NONE ? f->port_node[far] : SIM_NONE;
+		to = far != SIM_NONE && port_state(&f->ports[here]) == WIRE_PORT_ACTIVE &&
+			port_state(&f->ports[far]) >= WIRE_PORT_ARMED
+		    ? f->port_node[far]
+		    : SIM_NONE;
 		if (to == SIM_NONE || !rig_is_switch(&rig, to) || colour[to] == CLOSED)
 			continue;
 		if (colour[to] == OPEN || comes_back(to, lid, colour))
@@ -97,7 +100,7 @@ look_for_circles(const struct sim_trace *e)
 static void
 on_smp(void *arg, const struct sim_trace *e)
 {
-	bool is_entry = e->attr == WIRE_ATTR_LFT;
+	bool is_entry = e->attr == WIRE_ATTR_LFT || e->attr == WIRE_ATTR_PORT_INFO;
 	bool is_group = e->attr >= ADAPTIVE_INFO && e->attr <= ADAPTIVE_TABLE;
 
 	locks_look(locks, e);
@@ -346,6 +349,40 @@ one_that_is_on(uint32_t *node)
 	return NULL;
 }
 
+/* Two cables are pulled, and change places, one of them at a port that was in a group: what is behind
+ * it now is another switch than the groups of before were proven with. */
+START_TEST(a_cable_goes_elsewhere)
+{
+	struct sim_fabric *f;
+	uint32_t end[4]; /* of one cable, of the other */
+	bool found = false;
+
+	bring_up(&places[2], 300 + (uint64_t)_i);
+	f = sim_fabric(rig.sim);
+	while (!found) {
+		for (int i = 0; i < 4; i += 2) {
+			end[i] = fm_rng_below(&rng, f->n_ports);
+			end[i + 1] = f->live[end[i]];
+		}
+		found = end[1] != SIM_NONE && end[3] != SIM_NONE;
+		for (int i = 0; found && i < 4; i++)
+			for (int k = 0; k <= i; k++)
+				found = found && rig_is_switch(&rig, f->port_node[end[i]]) &&
+				    (k == i || f->port_node[end[i]] != f->port_node[end[k]]);
+	}
+	fabric_cable(f, end[0], SIM_NONE);
+	fabric_cable(f, end[2], SIM_NONE);
+	settle();
+	fabric_cable(f, end[0], end[3]);
+	fabric_cable(f, end[2], end[1]);
+	settle();
+	settle();
+	ck_assert_msg(n_circles == 0, "%u circles: %s", n_circles, first);
+	ck_assert_msg(locks_n_rings(locks) == 0, "%s", locks_first(locks));
+	expect_plan();
+}
+END_TEST
+
 /* Somebody writes a group over, or turns a switch on, and tells nobody. */
 START_TEST(what_others_write_is_found)
 {
@@ -585,6 +622,7 @@ main(void)
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, each_moment_is_proven, 0, N_PLACES);
 	tcase_add_test(t, what_others_write_is_found);
+	tcase_add_loop_test(t, a_cable_goes_elsewhere, 0, 12);
 	tcase_add_loop_test(t, groups_come_back, 0, 2); /* whose repairs go back exactly */
 	tcase_add_test(t, one_of_others_does_the_same);
 	tcase_add_test(t, it_ends);
