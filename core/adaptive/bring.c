@@ -61,7 +61,8 @@ visit(struct sweeper *s, uint32_t slot)
 
 	if (w == NULL)
 		return;
-	has_groups = all->plan == s->plan && ar_rows(s, slot, all->plan, &rows);
+	has_groups = s->set.routing.ar_max_groups > 0 && all->plan == s->plan &&
+	    ar_rows(s, slot, all->plan, &rows);
 	switch (all->stage) {
 	case AR_LOOK:
 		if (has_groups && w->holds != all->plan->number)
@@ -172,8 +173,10 @@ go_on(struct sweeper *s, unsigned *n_left)
 
 	if (all->stage == AR_WAIT && sweeper_clock_ms(s) < safe_at_ms(s))
 		return false;
-	for (; all->next < s->inv.switches.n && all->under_way<AR_MANY && * n_left> 0; --*n_left)
+	while (all->next < s->inv.switches.n && all->under_way < AR_MANY && *n_left != 0) {
 		visit(s, s->inv.switches.item[all->next++]);
+		*n_left -= 1;
+	}
 	if (all->next < s->inv.switches.n || all->under_way > 0)
 		return false;
 	enter(s, all->stage + 1);

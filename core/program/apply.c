@@ -351,6 +351,14 @@ put_off(struct sweeper *s)
 	s->writing.stage = STAGE_OVER;
 }
 
+/* Entries are written, or links made active that groups in use were not proven with. */
+static bool
+has_other_groups(const struct sweeper *s)
+{
+	return s->writing.transition != NULL ||
+	    (s->plan != NULL && s->plan->tables != s->next->tables);
+}
+
 bool
 apply_feed(struct sweeper *s)
 {
@@ -372,7 +380,7 @@ apply_feed(struct sweeper *s)
 		s->writing.stage = STAGE_STATIC;
 	}
 	if (s->writing.stage == STAGE_STATIC) {
-		if (s->writing.transition != NULL && !s->run.failed && ar_turn_off(s))
+		if (has_other_groups(s) && !s->run.failed && ar_turn_off(s))
 			return true;
 		if (ar_was_on(s))
 			apply_note_older(s);
