@@ -143,8 +143,8 @@ pass_on(struct mixtures *m, uint32_t channel, unsigned how, uint32_t n)
 	return n;
 }
 
-/* Packets that chose before entries changed, and cables were lost: those that had passed one that is
- * lost by now are behind it. */
+/* Packets that chose before entries changed, and cables were lost: those that had passed one that
+ * is lost by now are behind it. */
 static uint32_t
 pass_choices_on(struct mixtures *m, fm_sw sw, unsigned how, uint32_t n)
 {

@@ -349,8 +349,8 @@ one_that_is_on(uint32_t *node)
 	return NULL;
 }
 
-/* Two cables are pulled, and change places, one of them at a port that was in a group: what is behind
- * it now is another switch than the groups of before were proven with. */
+/* Two cables are pulled, and change places, one of them at a port that was in a group: what is
+ * behind it now is another switch than the groups of before were proven with. */
 START_TEST(a_cable_goes_elsewhere)
 {
 	struct sim_fabric *f;
