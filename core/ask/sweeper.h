@@ -125,8 +125,9 @@ struct sweep_writing {
 	/* When the first of the sweeps in a row that broke writing off ended; 0: none did */
 	int64_t broken_off_ns;
 	/* Sweeps in a row that failed as switches did not say what they hold; as they held older
-	 * entries when others were to be filled */
-	unsigned n_owed, n_short;
+	 * entries when others were to be filled; as one that routes adaptively was not turned off
+	 * */
+	unsigned n_owed, n_short, n_on;
 	bool older_gone;	/* in this sweep: packets of tables before are gone */
 	int64_t wrote_ns;	/* the last answer to a Set of an entry or a map; 0: none */
 	int64_t older_until_ns; /* packets of tables before those of plan are gone then */

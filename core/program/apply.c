@@ -384,6 +384,8 @@ apply_feed(struct sweeper *s)
 			return true;
 		if (ar_was_on(s))
 			apply_note_older(s);
+		if (has_other_groups(s) && !s->run.failed && apply_awaits_static(s))
+			return false;
 		s->writing.stage = STAGE_WRITE;
 	}
 	if (s->writing.stage == STAGE_WRITE && !apply_may_write(s))

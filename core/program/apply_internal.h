@@ -80,6 +80,9 @@ bool apply_hosts_are_told(struct sweeper *s);
 bool apply_ends_empty(struct sweeper *s);
 /* A packet's life time has to pass.  True: it has. */
 bool apply_has_waited(struct sweeper *s);
+/* Does a switch route adaptively that could not be turned off?  Then the sweep has failed, for it
+ * is to be looked for by another way; not for ever. */
+bool apply_awaits_static(struct sweeper *s);
 /* May anything be written?  What the process before us had proven, and for whom, is not known:
  * all hosts forget their paths first, and get no others before the subnet is up. */
 bool apply_may_write(struct sweeper *s);

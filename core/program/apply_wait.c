@@ -138,6 +138,28 @@ awaits_silent(struct sweeper *s)
 	return true;
 }
 
+/* Its choices among entries that it holds are not proven beside those that others get. */
+bool
+apply_awaits_static(struct sweeper *s)
+{
+	if (s->set.dry_run || !ar_is_one_on(s)) {
+		s->writing.n_on = 0;
+		return false;
+	}
+	if (s->writing.n_on >= BREAKS_MAX) {
+		log_warn("adaptive",
+		    "tables are written though a switch could not be told to route by its table "
+		    "alone");
+		return false;
+	}
+	s->writing.n_on++;
+	sweeper_request(s, SWEEP_HEAVY, "switches that route adaptively and were not turned off");
+	sweep_fail(s, FM_E_SYSTEM,
+	    "a switch that routes adaptively could not be turned off; no table is written before "
+	    "it is looked for once more");
+	return true;
+}
+
 bool
 apply_ends_empty(struct sweeper *s)
 {
