@@ -4,7 +4,8 @@
 #include "core/graph/tables.h"
 #include "core/plan/plan.h"
 
-#define AGAIN_MS 60000
+#define REFUSED_MS 60000
+#define SILENT_MS 5000 /* its way may have been cut */
 
 struct ar_switch *
 ar_of(const struct sweeper *s, uint32_t slot)
@@ -45,11 +46,12 @@ void
 ar_failed(
     struct sweeper *s, struct ar_switch *w, const char *what, enum txn_status status, uint32_t slot)
 {
+	int64_t again_ms = status == TXN_TIMEOUT ? SILENT_MS : REFUSED_MS;
 	char name[128];
 
 	if (status == TXN_CANCELLED)
 		return;
-	w->again_ms = sweeper_clock_ms(s) + AGAIN_MS;
+	w->again_ms = sweeper_clock_ms(s) + again_ms;
 	if (w->again_ms < s->adaptive->again_ms)
 		s->adaptive->again_ms = w->again_ms;
 	s->adaptive->n_failed++;
@@ -57,5 +59,5 @@ ar_failed(
 	    "%s %s %s; it is asked again in %d s",
 	    inv_name(inv_node(&s->inv, slot), name, sizeof(name)),
 	    status == TXN_TIMEOUT ? "does not answer when it is" : "refuses", what,
-	    AGAIN_MS / 1000);
+	    (int)(again_ms / 1000));
 }
