@@ -275,12 +275,6 @@ ar_turn_off(struct sweeper *s)
 }
 
 bool
-ar_is_one_on(const struct sweeper *s)
-{
-	return ar_in_use(s) != AR_USES_NONE;
-}
-
-bool
 ar_was_on(struct sweeper *s)
 {
 	struct sweep_adaptive *all = s->adaptive;

@@ -70,8 +70,6 @@ enum ar_use {
 enum ar_use ar_in_use(const struct sweeper *s);
 /* Turn off all that may, in a sweep.  True: there is more to send or to wait for. */
 bool ar_turn_off(struct sweeper *s);
-/* Is there one that may be on after all that, as it has not answered, or not as it should? */
-bool ar_is_one_on(const struct sweeper *s);
 /* Has ar_turn_off() met one that may have been on?  Asked once, when it is done. */
 bool ar_was_on(struct sweeper *s);
 

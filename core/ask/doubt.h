@@ -42,6 +42,17 @@ void observe_doubt_all(struct sweeper *s, struct inv_node *n);
 /* Nothing is to be read any more: another SM rules. */
 void doubt_nothing(struct sweeper *s);
 
+/* Is there a block of its forwarding table of which it is not known what the switch holds? */
+static inline bool
+doubt_has_a_block(const struct inv_node *n)
+{
+	uint64_t doubt = 0;
+
+	for (size_t i = 0; i < sizeof(n->lft_doubt) / sizeof(n->lft_doubt[0]); i++)
+		doubt |= n->lft_doubt[i];
+	return doubt != 0;
+}
+
 bool observe_switch_is_fresh(const struct inv_node *n);
 bool observe_port_is_fresh(const struct inv_port *p);
 

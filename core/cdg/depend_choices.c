@@ -64,15 +64,6 @@ note_ports(const struct choices *c, fm_sw sw, uint32_t lid)
 		ports[w] |= c->t->ar_ports[sw][group][w];
 }
 
-static bool
-has_sender(const struct fm_fabric *ends, fm_sw sw)
-{
-	for (fm_end e = ends->sw_first_end[sw]; e < ends->sw_first_end[sw + 1]; e++)
-		if (ends->end_kind[e] != FM_END_SWITCH)
-			return true;
-	return false;
-}
-
 /* From all who send on; every step of theirs is noted.  On a cable that is lost are no packets any
  * more, but those that had passed it are behind it. */
 static void
@@ -82,7 +73,7 @@ follow(const struct choices *c, fm_sw to)
 	uint32_t n = 0;
 
 	for (fm_sw sw = 0; sw < g->n_switches; sw++) {
-		c->reached[sw] = sw == to || has_sender(c->ends, sw);
+		c->reached[sw] = sw == to || deps_has_sender(c->ends, sw);
 		if (sw != to && c->reached[sw])
 			c->stack[n++] = sw;
 	}

@@ -144,8 +144,8 @@ is_source(const struct fm_fabric *fab, fm_end e)
 	return fab->end_kind[e] != FM_END_SWITCH;
 }
 
-static bool
-has_source(const struct fm_fabric *fab, fm_sw sw)
+bool
+deps_has_sender(const struct fm_fabric *fab, fm_sw sw)
 {
 	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
 		if (is_source(fab, e))
@@ -221,7 +221,7 @@ deps_new(struct deps_side old, struct deps_side now, enum verify_sl_model model)
 		return NULL;
 	}
 	for (fm_sw sw = 0; sw < d->fab->n_switches; sw++)
-		d->source[sw] = has_source(d->fab, sw);
+		d->source[sw] = deps_has_sender(d->fab, sw);
 	return d;
 }
 

@@ -43,6 +43,9 @@ struct deps_side {
 	uint16_t top_lid; /* highest with entries */
 };
 
+/* Is there an end on the switch that sends? */
+bool deps_has_sender(const struct fm_fabric *fab, fm_sw sw);
+
 struct deps; /* what is known of a pair of them */
 
 /* NULL: out of memory. */

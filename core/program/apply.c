@@ -403,13 +403,11 @@ apply_feed(struct sweeper *s)
 bool
 apply_is_due(const struct sweeper *s, const struct inv_node *n)
 {
-	uint64_t doubt = 0;
+	bool due = n->lft != LFT_OURS || doubt_has_a_block(n);
 
-	for (size_t i = 0; i < sizeof(n->lft_doubt) / sizeof(n->lft_doubt[0]); i++)
-		doubt |= n->lft_doubt[i];
-	for (size_t i = 0; doubt == 0 && i < s->writing.unwritten.n; i++)
-		doubt = s->writing.unwritten.item[i].sw == n->sw_index;
-	return n->lft != LFT_OURS || doubt != 0;
+	for (size_t i = 0; !due && i < s->writing.unwritten.n; i++)
+		due = s->writing.unwritten.item[i].sw == n->sw_index;
+	return due;
 }
 
 void

@@ -68,6 +68,15 @@ apply_holds(const struct sweeper *s)
 	    (s->set.ports.client_reregister || !plan_same_vls(s->plan, s->next));
 }
 
+/* The sweep fails, and the next looks at all once more; *n: times in a row. */
+static void
+look_once_more(struct sweeper *s, unsigned *n, const char *for_what, const char *sentence)
+{
+	++*n;
+	sweeper_request(s, SWEEP_HEAVY, for_what);
+	sweep_fail(s, FM_E_SYSTEM, sentence);
+}
+
 /* A loss may have cut off the way to a host before it was told.  It is sought once more by all
  * ways, before entries are filled on which its packets are not safe.  Not for ever: it may have
  * gone.  A first sweep has sought it so. */
@@ -77,9 +86,7 @@ seeks_untold(struct sweeper *s)
 	if (!s->set.ports.client_reregister || s->plan == NULL ||
 	    s->telling.n_untold >= BREAKS_MAX || !repath_is_untold(s))
 		return false;
-	s->telling.n_untold++;
-	sweeper_request(s, SWEEP_HEAVY, "hosts that have not been told of other SLs");
-	sweep_fail(s, FM_E_SYSTEM,
+	look_once_more(s, &s->telling.n_untold, "hosts that have not been told of other SLs",
 	    "hosts that could not be reached have not been told that their paths carry other SLs; "
 	    "entries that are not safe for them stay empty while they are sought once more");
 	return true;
@@ -130,9 +137,7 @@ awaits_silent(struct sweeper *s)
 	if (s->plan == NULL || s->set.dry_run || s->writing.n_short >= BREAKS_MAX ||
 	    !transition_is_partial(s->writing.transition))
 		return false;
-	s->writing.n_short++;
-	sweeper_request(s, SWEEP_HEAVY, "switches that did not take tables whole");
-	sweep_fail(s, FM_E_SYSTEM,
+	look_once_more(s, &s->writing.n_short, "switches that did not take tables whole",
 	    "switches did not take tables whole; entries that were emptied stay so while these "
 	    "switches are asked once more");
 	return true;
@@ -142,7 +147,7 @@ awaits_silent(struct sweeper *s)
 bool
 apply_awaits_static(struct sweeper *s)
 {
-	if (s->set.dry_run || !ar_is_one_on(s)) {
+	if (s->set.dry_run || ar_in_use(s) == AR_USES_NONE) {
 		s->writing.n_on = 0;
 		return false;
 	}
@@ -152,9 +157,8 @@ apply_awaits_static(struct sweeper *s)
 		    "alone");
 		return false;
 	}
-	s->writing.n_on++;
-	sweeper_request(s, SWEEP_HEAVY, "switches that route adaptively and were not turned off");
-	sweep_fail(s, FM_E_SYSTEM,
+	look_once_more(s, &s->writing.n_on,
+	    "switches that route adaptively and were not turned off",
 	    "a switch that routes adaptively could not be turned off; no table is written before "
 	    "it is looked for once more");
 	return true;

@@ -221,11 +221,7 @@ well_lacks(const struct sweeper *s, enum todo_why why, bool is_up, char *text, s
 static bool
 holds_plan(const struct inv_node *n)
 {
-	uint64_t doubt = 0;
-
-	for (size_t i = 0; i < sizeof(n->lft_doubt) / sizeof(n->lft_doubt[0]); i++)
-		doubt |= n->lft_doubt[i];
-	return n->lft == LFT_OURS && !n->lft_remembered && doubt == 0;
+	return n->lft == LFT_OURS && !n->lft_remembered && !doubt_has_a_block(n);
 }
 
 /* Nodes here that are silent, and nodes behind links that are up; once each, if they are known.

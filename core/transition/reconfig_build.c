@@ -36,15 +36,6 @@ pad_rows(const struct plan *of, const struct fm_fabric *fab, uint32_t size, uint
 	return rows;
 }
 
-static bool
-has_sender(const struct fm_fabric *fab, fm_sw sw)
-{
-	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
-		if (fab->end_kind[e] != FM_END_SWITCH)
-			return true;
-	return false;
-}
-
 /* From a switch to a LID; what would close a cycle is left out. */
 static bool
 follow_one(struct depend *g, uint8_t *const *rows, fm_sw sw, uint16_t lid)
@@ -69,7 +60,7 @@ add_silent(const struct reconfig *c, struct depend *g, uint8_t *const *rows)
 {
 	for (fm_sw sw = 0; sw < g->n_switches; sw++)
 		for (uint32_t lid = 1;
-		     c->sends[sw] && !has_sender(c->fab, sw) && lid <= c->fab->max_lid; lid++)
+		     c->sends[sw] && !deps_has_sender(c->fab, sw) && lid <= c->fab->max_lid; lid++)
 			if (graph_has_owner(c->fab, lid) && !follow_one(g, rows, sw, (uint16_t)lid))
 				return false;
 	return true;
