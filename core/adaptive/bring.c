@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "core/adaptive/internal.h"
+#include "core/ask/doubt.h"
 #include "core/graph/tables.h"
 #include "core/plan/plan.h"
 
@@ -26,11 +27,8 @@ are_tables_written(const struct sweeper *s)
 		return false;
 	for (size_t i = 0; i < s->inv.switches.n; i++) {
 		const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
-		uint64_t doubt = 0;
 
-		for (size_t k = 0; k < sizeof(n->lft_doubt) / sizeof(n->lft_doubt[0]); k++)
-			doubt |= n->lft_doubt[k];
-		if (node_usable(n) && (n->lft != LFT_OURS || doubt != 0))
+		if (node_usable(n) && (n->lft != LFT_OURS || doubt_has_a_block(n)))
 			return false;
 	}
 	return true;
@@ -57,12 +55,13 @@ visit(struct sweeper *s, uint32_t slot)
 	struct sweep_adaptive *all = s->adaptive;
 	struct ar_switch *w = usable(s, slot);
 	struct fm_vendor_rows rows;
-	bool has_groups;
+	bool is_wanted = s->set.routing.ar_max_groups > 0 && all->plan == s->plan, has_groups;
 
 	if (w == NULL)
 		return;
-	has_groups = s->set.routing.ar_max_groups > 0 && all->plan == s->plan &&
-	    ar_rows(s, slot, all->plan, &rows);
+	if (is_wanted && !all->differs && w->holds == all->plan->number && w->state == AR_ADAPTIVE)
+		return; /* as it is to be */
+	has_groups = is_wanted && ar_rows(s, slot, all->plan, &rows);
 	switch (all->stage) {
 	case AR_LOOK:
 		if (has_groups && w->holds != all->plan->number)
@@ -123,7 +122,7 @@ begin(struct sweeper *s)
 	all->next = 0;
 	all->differs = false;
 	all->again_ms = INT64_MAX;
-	all->n_turned_on = all->n_failed = 0;
+	all->n_turned_on = 0;
 	for (uint32_t i = 0; i < all->of_slot.n; i++) {
 		const struct ar_switch *w = ar_of(s, i);
 

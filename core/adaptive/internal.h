@@ -60,7 +60,7 @@ struct sweep_adaptive {
 	bool was_on;	      /* ar_turn_off() has met one that may have been */
 	int64_t off_until_ms; /* packets that had chosen by groups are gone then */
 	int64_t again_ms;     /* the first of ar_switch.again_ms that is to come; INT64_MAX */
-	uint32_t n_turned_on, n_failed;
+	uint32_t n_turned_on;
 	uint64_t n_gets, n_sets;
 	/* of ar_block(): the blocks of one switch by one plan */
 	struct {

@@ -20,7 +20,8 @@ struct ar_job {
 	uint32_t under_way;
 	uint64_t plan; /* number of the plan that they are of */
 	enum ar_job_kind kind;
-	bool differs, failed;
+	bool differs; /* AR_JOB_LOOK has found one */
+	bool failed;
 	bool dropped; /* its switch has another, or none: freed with the last answer */
 };
 
@@ -92,7 +93,7 @@ static void ask_on(struct sweeper *s, uint32_t slot, struct ar_job *job);
 static bool
 is_over(const struct ar_job *job)
 {
-	return job->next == job->n || job->failed || (job->kind == AR_JOB_LOOK && job->differs);
+	return job->next == job->n || job->failed || job->differs;
 }
 
 static void
@@ -100,14 +101,13 @@ end_job(struct sweeper *s, uint32_t slot, struct ar_job *job)
 {
 	struct ar_switch *w = ar_of(s, slot);
 
-	if (job->differs && job->kind == AR_JOB_LOOK)
-		s->adaptive->differs = true;
-	if (!job->failed && !(job->differs && job->kind == AR_JOB_LOOK)) {
+	s->adaptive->differs = s->adaptive->differs || job->differs;
+	if (job->failed) {
+		w->holds = 0;
+	} else if (!job->differs) {
 		w->holds = job->plan;
 		w->n_blocks = job->n_blocks;
 		w->again_ms = 0;
-	} else if (job->failed) {
-		w->holds = 0;
 	}
 	w->job = NULL;
 	free_job(job);

@@ -54,7 +54,6 @@ ar_failed(
 	w->again_ms = sweeper_clock_ms(s) + again_ms;
 	if (w->again_ms < s->adaptive->again_ms)
 		s->adaptive->again_ms = w->again_ms;
-	s->adaptive->n_failed++;
 	fm_log_rl(&s->logs.refused, ask_loudness(status), "adaptive",
 	    "%s %s %s; it is asked again in %d s",
 	    inv_name(inv_node(&s->inv, slot), name, sizeof(name)),
