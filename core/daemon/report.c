@@ -91,6 +91,7 @@ say_up(struct daemon *d, const struct sweep_report *r)
 {
 	const struct telling ruling = { .kind = EVENT_BECAME_MASTER, .unlogged = true };
 	bool is_first = d->seen == NULL;
+	bool is_up_untold = is_first || daemon_is_up_untold(d);
 	char line[256], how[64] = "", all[384];
 	size_t n_told;
 
@@ -105,9 +106,9 @@ say_up(struct daemon *d, const struct sweep_report *r)
 	    r->total_ms);
 	if (is_first)
 		event_tell(&ruling, FM_LOG_NOTICE, "ha", "this SM is master of the subnet");
-	n_told = daemon_tell_news(d, r, is_first ? "" : line);
-	if (!is_first && n_told > 0)
-		return;
+	n_told = daemon_tell_news(d, r, is_up_untold ? "" : line);
+	if (!is_first && (n_told > 0 || is_up_untold))
+		return; /* nothing says that the subnet is up before the SA answers */
 	snprintf(all, sizeof(all), "%s, %" PRIu64 " Gets, %" PRIu64 " Sets, %" PRIu64 " retries",
 	    line, r->gets, r->sets, r->retries);
 	if (!is_first || !daemon_says_up_later(d, all))
