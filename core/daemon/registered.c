@@ -45,7 +45,8 @@ struct registered {
 	struct registry *registry;
 	bool no_multicast;    /* as it was when fmd started */
 	bool is_lost;	      /* what was registered before */
-	pthread_mutex_t lock; /* of the queues */
+	pthread_mutex_t lock; /* of what follows */
+	bool is_loading;      /* the queues have a part of what was registered before */
 	struct queues queues;
 };
 
@@ -218,6 +219,26 @@ on_lost(void *arg, uint64_t port)
 	daemon_wake_from_afar(d);
 }
 
+/* The loop takes what was registered before as a whole: trees of a part of the members would be
+ * written, and interrupt the others. */
+static void
+begin_load(struct registered *r)
+{
+	pthread_mutex_lock(&r->lock);
+	r->is_loading = true;
+	pthread_mutex_unlock(&r->lock);
+}
+
+static void
+end_load(struct daemon *d, struct sa *sa)
+{
+	sa_tick(sa, daemon_sa_clock_ms(d)); /* all goes to the queues */
+	pthread_mutex_lock(&d->registered->lock);
+	d->registered->is_loading = false;
+	pthread_mutex_unlock(&d->registered->lock);
+	daemon_wake_from_afar(d);
+}
+
 /* A new store on a fabric in use: whatever was registered, we know nothing of it.  One whose
  * last owner was killed between an answer and its commit lacks what was registered then. */
 static void
@@ -227,6 +248,7 @@ start(void *arg, struct sa *sa)
 	struct registry *r = d->registered->registry;
 	struct fm_error err = { 0 };
 
+	begin_load(d->registered);
 	if (d->store != NULL &&
 	    registry_load(r, d->store, daemon_sa_clock_ms(d), wall_s(), &err) != 0)
 		events_add(EVENT_REGISTERED_LOST, FM_LOG_WARN, "sa", NULL,
@@ -239,6 +261,7 @@ start(void *arg, struct sa *sa)
 		    "out of memory: what hosts register is not kept for a restart");
 	sa_on_group(sa, on_group, d);
 	sa_on_alias(sa, on_alias, d);
+	end_load(d, sa);
 }
 
 /* Who is forwarded to, and which alias GUIDs are set, is as with an empty registry. */
@@ -282,12 +305,13 @@ daemon_load_registry(void *arg, struct sa *sa)
 	struct daemon *d = arg;
 	struct fm_error err = { 0 };
 
+	begin_load(d->registered);
 	if (registry_load(sa_registry(sa), d->store, daemon_sa_clock_ms(d), wall_s(), &err) != 0) {
 		events_add(EVENT_REGISTERED_LOST, FM_LOG_WARN, "sa", NULL,
 		    "what hosts had registered is lost: %s", err.msg);
 		on_lost(d, 0);
 	}
-	sa_tick(sa, daemon_sa_clock_ms(d)); /* the loop is told */
+	end_load(d, sa);
 }
 
 static void
@@ -356,13 +380,15 @@ void
 daemon_take_registered(struct daemon *d)
 {
 	struct registered *r = d->registered;
-	struct queues got;
+	struct queues got = { 0 };
 
 	if (r == NULL)
 		return;
 	pthread_mutex_lock(&r->lock);
-	got = r->queues;
-	memset(&r->queues, 0, sizeof(r->queues));
+	if (!r->is_loading) {
+		got = r->queues;
+		memset(&r->queues, 0, sizeof(r->queues));
+	}
 	pthread_mutex_unlock(&r->lock);
 	take_members(d, got.members.item, got.members.n);
 	take_aliases(d, got.aliases.item, got.aliases.n);
