@@ -28,6 +28,7 @@ END
 }
 start_sm() { # NAME NODE WORDS
 	asked_before[$1]=0
+	: >"$dir/$1.out" # the one before has said SUBNET UP, too
 	exec_on_fmsim "$2" "$build/fmd" --transport=umad --config="$dir/$1.conf" --state-dir="$dir/$1.state" \
 		>"$dir/$1.out" 2>&1 &
 	eval "$1=$!"

@@ -13,6 +13,7 @@ simulate "$dir/net"
 printf "control_socket = '%s'\nlog_level = debug\ndebug = 'sweep,ports'\n" "$dir/control" >"$dir/fmd.conf"
 
 start_fmd() {
+	: >"$dir/$1.out" # of the one before
 	exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" \
 		>"$dir/$1.out" 2>&1 &
 	fmd=$!

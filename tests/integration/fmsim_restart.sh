@@ -18,6 +18,7 @@ printf "sweep_interval = 0s\nsweep_on_trap = no\n" >"$dir/quick.conf"
 { cat "$dir/quick.conf" && printf "transaction_timeout = 10s\n"; } >"$dir/patient.conf"
 
 start_fmd() { # NAME CONF
+	: >"$dir/$1.out" # of the one before
 	exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config="$dir/$2.conf" --state-dir="$dir/state" >"$dir/$1.out" 2>&1 &
 	fmd=$!
 }

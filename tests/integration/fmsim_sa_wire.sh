@@ -23,6 +23,7 @@ end_of() {
 
 # As an OpenSM that has ended its sweeps; it sweeps once more after the traps of its bring-up.
 start_fmd() {
+	: >"$dir/fmd.out" # the one before has said SUBNET UP, too
 	exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" \
 		>"$dir/fmd.out" 2>&1 &
 	fmd=$!

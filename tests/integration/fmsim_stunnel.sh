@@ -57,6 +57,7 @@ has_end() {
 	compgen -G "$dir/$host.run/*" >/dev/null
 }
 start_sm() {
+	: >"$dir/$host.out" # of the one before
 	exec_on_fmsim "${node[$host]}" "$build/fmd" --transport=umad --config="$dir/$host/fmd.conf" --state-dir="$dir/$host.state" \
 		>"$dir/$host.out" 2>&1 &
 	sm[$host]=$!
