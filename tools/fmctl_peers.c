@@ -191,7 +191,7 @@ offset_of(const char *info, bool is_replica)
 	char number[32];
 
 	redis_info(
-	    info, is_replica ? "slave_repl_offset:" : "master_repl_offset", number, sizeof(number));
+	    info, is_replica ? "slave_repl_offset" : "master_repl_offset", number, sizeof(number));
 	return strtoll(number, NULL, 10);
 }
 
