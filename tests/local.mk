@@ -378,7 +378,7 @@ UNIT_TESTS += tests/sweep/check_relay tests/sweep/check_dist_thread tests/unit/c
 tests_unit_check_redis_CFLAGS = $(AM_CFLAGS) $(HIREDIS_CFLAGS)
 tests_unit_check_redis_LDADD = $(LDADD) $(HIREDIS_LIBS)
 tests_sweep_check_relay_SOURCES = tests/sweep/check_relay.c tests/sweep/fake_relay.c tests/sweep/fake_relay.h \
-	host/agent/replica.c host/agent/source_redis.c core/redis/redis.c
+	host/agent/replica.c host/agent/source_redis.c core/redis/info.c core/redis/redis.c
 tests_sweep_check_relay_CFLAGS = $(AM_CFLAGS) $(HIREDIS_CFLAGS)
 tests_sweep_check_relay_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS) $(HIREDIS_LIBS)
 endif

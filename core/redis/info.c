@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "core/redis/info.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,40 @@ redis_info(const char *info, const char *key, char *buf, size_t size)
 
 	snprintf(with_colon, sizeof(with_colon), "%s:", key);
 	value_of(info, with_colon, "\r\n", buf, size);
+}
+
+static unsigned
+seconds_of(const char *info, const char *key)
+{
+	char word[32];
+	long s;
+
+	redis_info(info, key, word, sizeof(word));
+	s = strtol(word, NULL, 10);
+	return s < 0 ? 0 : s > INT_MAX ? INT_MAX : (unsigned)s;
+}
+
+enum redis_link
+redis_info_link(const char *info, unsigned *silent_s)
+{
+	enum redis_link link = REDIS_LINK_UP;
+	char word[32];
+
+	*silent_s = 0;
+	redis_info(info, "role", word, sizeof(word));
+	if (strcmp(word, "slave") != 0)
+		return REDIS_FIRST;
+	redis_info(info, "master_link_status", word, sizeof(word));
+	if (strcmp(word, "up") == 0) {
+		*silent_s = seconds_of(info, "master_last_io_seconds_ago");
+	} else {
+		redis_info(info, "master_sync_in_progress", word, sizeof(word));
+		if (strcmp(word, "1") != 0)
+			return REDIS_LINK_DOWN;
+		link = REDIS_LINK_FILLING;
+		*silent_s = seconds_of(info, "master_sync_last_io_seconds_ago");
+	}
+	return *silent_s > REDIS_SILENT_MOST_S ? REDIS_LINK_SILENT : link;
 }
 
 /* slave0:ip=127.0.0.1,port=6380,state=online,offset=10,lag=0 */

@@ -11,6 +11,21 @@
 /* What stands behind "KEY:" in a line of the text, cut to the room there is; "": no such line. */
 void redis_info(const char *info, const char *key, char *buf, size_t size);
 
+/* The first Redis of a chain says something every 10 s (repl-ping-replica-period), which all below
+ * pass on and nobody else says: who has heard nothing for three times that is cut off. */
+#define REDIS_SILENT_MOST_S 30
+
+enum redis_link {    /* of a Redis to the one above */
+	REDIS_FIRST, /* it follows nobody */
+	REDIS_LINK_UP,
+	REDIS_LINK_FILLING, /* all that the one above has is being copied */
+	REDIS_LINK_DOWN,
+	REDIS_LINK_SILENT /* it is there, and nothing has come for REDIS_SILENT_MOST_S */
+};
+
+/* *silent_s: how long nothing has come over the link, 0 where it is down, or there is none. */
+enum redis_link redis_info_link(const char *info, unsigned *silent_s);
+
 struct redis_replica {
 	char name[160]; /* HOST:PORT, [HOST]:PORT, or "/..." of one that came by a socket */
 	bool online;	/* it has all that it needs to be told changes alone */

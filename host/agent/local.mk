@@ -9,7 +9,12 @@ fmd_agent_SOURCES = \
 	host/agent/source.h \
 	host/agent/source_files.c
 if HAVE_HIREDIS
-fmd_agent_SOURCES += host/agent/source_redis.c core/redis/redis.c core/redis/redis.h
+fmd_agent_SOURCES += \
+	core/redis/info.c \
+	core/redis/info.h \
+	core/redis/redis.c \
+	core/redis/redis.h \
+	host/agent/source_redis.c
 endif
 fmd_agent_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(HIREDIS_CFLAGS)
 fmd_agent_LDADD = libfmhost.la $(UMAD_LIBS) $(HIREDIS_LIBS)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/redis/info.h"
 #include "core/redis/redis.h"
 #include "host/agent/source.h"
 #include "lib/bitset.h"
@@ -22,7 +23,6 @@
 #define ANSWER_TIME_MS 10000
 #define RUNS_MOST 8	 /* of a row, asked one by one; more, and the row is fetched whole */
 #define TRIES_MOST 5	 /* of everything, while epochs pass */
-#define SILENT_MOST_S 30 /* three times what the first of a chain is silent */
 #define BEHIND_MOST 12	 /* looks; a minute or more, with what is waited between */
 
 static const struct redis_limits limits = { .who = "the relay",
@@ -472,34 +472,22 @@ fetch_changes(struct fetching *f, struct fm_error *err)
 
 /* ------------------------------------------------------------- is it current? */
 
-/* The number behind a key of INFO; -1: there is none. */
-static long long
-info_number(const char *info, const char *key)
-{
-	const char *at = strstr(info, key);
-
-	return at != NULL ? strtoll(at + strlen(key), NULL, 10) : -1;
-}
-
-/* The first of the chain says something every 10 s (repl-ping-replica-period), which all below pass
- * on and nobody else says: who has heard it has all that was published. */
+/* Who hears the first of the chain has all that was published. */
 static int
 judge_above(struct relay *s, const redisReply *info, struct fm_error *err)
 {
-	long long silent_s;
-
 	if (!redis_is_text(info))
 		return fm_fail(err, FM_E_CONFIG, "the relay does not tell what it follows");
-	if (strstr(info->str, "role:slave") == NULL)
-		return 0;
-	if (strstr(info->str, "master_link_status:up") == NULL)
+	switch (redis_info_link(info->str, &s->age_s)) {
+	case REDIS_LINK_FILLING:
+	case REDIS_LINK_DOWN:
 		return fm_fail(err, FM_E_SYSTEM, "the relay has lost the one above");
-	silent_s = info_number(info->str, "\nmaster_last_io_seconds_ago:");
-	if (silent_s > SILENT_MOST_S)
+	case REDIS_LINK_SILENT:
 		return fm_fail(err, FM_E_SYSTEM,
-		    "the relay has heard nothing from the one above for %lld s", silent_s);
-	s->age_s = silent_s > 0 ? (unsigned)silent_s : 0;
-	return 0;
+		    "the relay has heard nothing from the one above for %u s", s->age_s);
+	default:
+		return 0;
+	}
 }
 
 static bool

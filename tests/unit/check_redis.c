@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/redis/info.h"
 #include "core/redis/redis.h"
 #include "tests/folder.h"
 #include "tests/run.h"
@@ -206,6 +207,44 @@ START_TEST(an_answer_can_be_waited_for_in_parts)
 }
 END_TEST
 
+static const struct {
+	const char *info;
+	enum redis_link link;
+	unsigned silent_s;
+} links[] = {
+	{ "", REDIS_FIRST, 0 },
+	{ "# Replication\r\nrole:master\r\nmaster_link_status:up\r\n", REDIS_FIRST, 0 },
+	{ "role:slave\r\nmaster_link_status:up\r\nmaster_last_io_seconds_ago:7\r\n", REDIS_LINK_UP,
+	    7 },
+	{ "role:slave\r\nmaster_link_status:up\r\nmaster_last_io_seconds_ago:30\r\n",
+	    REDIS_LINK_UP, 30 },
+	{ "role:slave\r\nmaster_link_status:up\r\nmaster_last_io_seconds_ago:31\r\n",
+	    REDIS_LINK_SILENT, 31 },
+	{ "role:slave\r\nmaster_link_status:up\r\nmaster_last_io_seconds_ago:99999999999999\r\n",
+	    REDIS_LINK_SILENT, 2147483647 },
+	{ "role:slave\r\nmaster_link_status:up\r\nmaster_last_io_seconds_ago:x\r\n",
+	    REDIS_LINK_UP, 0 },
+	{ "role:slave\r\nmaster_link_status:down\r\nmaster_last_io_seconds_ago:-1\r\n"
+	  "master_sync_in_progress:0\r\n",
+	    REDIS_LINK_DOWN, 0 },
+	{ "role:slave\r\nmaster_link_status:down\r\nmaster_sync_in_progress:1\r\n"
+	  "master_sync_last_io_seconds_ago:2\r\n",
+	    REDIS_LINK_FILLING, 2 },
+	{ "role:slave\r\nmaster_link_status:down\r\nmaster_sync_in_progress:1\r\n"
+	  "master_sync_last_io_seconds_ago:31\r\n",
+	    REDIS_LINK_SILENT, 31 },
+	{ "role:slave\r\n", REDIS_LINK_DOWN, 0 },
+};
+
+START_TEST(the_link_to_the_one_above)
+{
+	unsigned silent_s;
+
+	ck_assert_int_eq(redis_info_link(links[_i].info, &silent_s), links[_i].link);
+	ck_assert_uint_eq(silent_s, links[_i].silent_s);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -218,6 +257,8 @@ main(void)
 	tcase_add_loop_test(t, a_question_ends, 0, (int)(sizeof(talks) / sizeof(talks[0])));
 	tcase_add_loop_test(t, answers_are_read_to_the_last, 0, 2);
 	tcase_add_loop_test(t, an_answer_can_be_waited_for_in_parts, 0, 3);
+	tcase_add_loop_test(
+	    t, the_link_to_the_one_above, 0, (int)(sizeof(links) / sizeof(links[0])));
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
