@@ -29,13 +29,15 @@ conf/fmd.service: conf/fmd.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd.service.in >$@.new && mv $@.new $@
 conf/fmd-agent.service: conf/fmd-agent.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd-agent.service.in >$@.new && mv $@.new $@
+conf/fmd-relay.service: conf/fmd-relay.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd-relay.service.in >$@.new && mv $@.new $@
 conf/fmd-copy.service: conf/fmd-copy.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sysconfdir[@]|$(sysconfdir)|g' $(srcdir)/conf/fmd-copy.service.in >$@.new && mv $@.new $@
 conf/fmd-perf.service: conf/fmd-perf.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd-perf.service.in >$@.new && mv $@.new $@
 conf/fmd-web.service: conf/fmd-web.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd-web.service.in >$@.new && mv $@.new $@
-nodist_systemdsystemunit_DATA = conf/fmd.service conf/fmd-agent.service conf/fmd-copy.service conf/fmd-perf.service
+nodist_systemdsystemunit_DATA = conf/fmd.service conf/fmd-agent.service conf/fmd-relay.service conf/fmd-copy.service conf/fmd-perf.service
 if HAVE_EVHTTP
 nodist_systemdsystemunit_DATA += conf/fmd-web.service
 endif
@@ -50,8 +52,8 @@ install-data-local:
 uninstall-local:
 	rm -f $(DESTDIR)$(sysusersdir)/fmd.conf
 
-EXTRA_DIST += conf/fmd.service.in conf/fmd-agent.service.in conf/fmd-copy.service.in conf/fmd-perf.service.in conf/fmd-web.service.in conf/fmd.sysusers
-CLEANFILES += conf/fmd.conf conf/fmd.service conf/fmd-agent.service conf/fmd-copy.service conf/fmd-perf.service conf/fmd-web.service
+EXTRA_DIST += conf/fmd.service.in conf/fmd-agent.service.in conf/fmd-relay.service.in conf/fmd-copy.service.in conf/fmd-perf.service.in conf/fmd-web.service.in conf/fmd.sysusers
+CLEANFILES += conf/fmd.conf conf/fmd.service conf/fmd-agent.service conf/fmd-relay.service conf/fmd-copy.service conf/fmd-perf.service conf/fmd-web.service
 
 sbin_SCRIPTS += fmd-copy-setup
 fmd-copy-setup: conf/fmd-copy-setup.in Makefile

@@ -584,6 +584,7 @@ SCRIPT_TESTS = \
 	tests/integration/dist.sh \
 	tests/integration/dist_other_sm.sh \
 	tests/integration/dist_refused.sh \
+	tests/integration/dist_relay.sh \
 	tests/integration/dist_trouble.sh \
 	tests/integration/dist_verify.sh \
 	tests/integration/documents.sh \

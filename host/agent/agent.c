@@ -26,6 +26,9 @@
 #include "core/text/number.h"
 #include "core/text/standard.h"
 #include "core/wire/wire.h"
+#ifdef HAVE_HIREDIS
+#include "host/agent/parents.h"
+#endif
 #include "host/agent/source.h"
 #include "lib/clock.h"
 #include "lib/hash.h"
@@ -53,6 +56,7 @@ struct agent {
 	unsigned poll_ms, backup_ms, jitter_ms;
 	bool insecure, once, has_login, guids_given;
 	struct relay_login login;
+	const char *own_redis; /* --relay: of the relay that this host is; NULL: it is none */
 	struct fm_rng rng;
 	struct replica replica;
 	struct kernel_port at[REPLICA_MOST_OWN]; /* where the kernel has replica.own */
@@ -332,17 +336,22 @@ usage(FILE *out)
 {
 	fputs(
 	    "usage: fmd-agent [options] RELAY...\n"
+	    "       fmd-agent --relay=REDIS [options] PARENT...\n"
 	    "\n"
 	    "Keeps the paths from this host's ports in a file, for libfmdacm and stock ibacm.\n"
 	    "RELAY is files:FOLDER, redis:unix:SOCKET or redis:HOST:PORT; the first that answers\n"
 	    "is followed, the next ones are for when it is gone.\n"
+	    "With --relay, keeps the Redis of this host below one of its parents: each PARENT is\n"
+	    "HOST:PORT as that Redis reaches it.\n"
 	    "\n"
 	    "  -f, --file=PATH         the file (" DEFAULT_FILE ")\n"
 	    "  -g, --port-guid=GUID    a port of this host; without it, all that there are\n"
 	    "  -a, --auth-file=PATH    a line \"USER PASSWORD\" for the relays\n"
 	    "      --insecure          allow redis:HOST:PORT beyond this host, in plain text\n"
+	    "      --relay=REDIS       unix:SOCKET, or HOST:PORT of this host: it follows the\n"
+	    "                          next parent when its own is gone\n"
 	    "  -p, --poll=SECONDS      how often to make sure that nothing is newer (60)\n"
-	    "  -b, --backup-after=SECONDS  until the next relay is asked (2)\n"
+	    "  -b, --backup-after=SECONDS  until the next relay is asked, or parent followed (2)\n"
 	    "  -j, --jitter=SECONDS    and a random while up to this, besides (10)\n"
 	    "  -1, --once              fetch, write, end: 0 done, 2 no relay answers, 3 nothing "
 	    "is\n"
@@ -413,6 +422,39 @@ take_relays(struct agent *a, int n, char **words)
 	return 0;
 }
 
+#ifdef HAVE_HIREDIS
+/* Does not return but for a wrong word. */
+static int
+be_relay(const struct agent *a, int n, char **words)
+{
+	struct parents p = { .redis = a->own_redis,
+		.login = a->has_login ? &a->login : NULL,
+		.patience_ms = a->backup_ms };
+	struct fm_error err = { 0 };
+
+	if (a->once || a->guids_given)
+		return bad_usage("--relay goes on for ever and keeps no paths: it has neither "
+				 "--once nor --port-guid");
+	if (n == 0)
+		return bad_usage("no parent is named");
+	if (n > PARENTS_MOST)
+		return bad_usage("too many parents: %d are possible", PARENTS_MOST);
+	for (int i = 0; i < n; i++)
+		p.parent[p.n++] = words[i];
+	if (parents_check(&p, a->insecure, &err) != 0)
+		return bad_usage("%s", err.msg);
+	parents_follow(&p);
+}
+#else
+static int
+be_relay(const struct agent *a, int n, char **words)
+{
+	(void)n;
+	(void)words;
+	return bad_usage("--relay=%s: this fmd-agent was built without hiredis", a->own_redis);
+}
+#endif
+
 static int
 take_option(struct agent *a, int c)
 {
@@ -431,6 +473,9 @@ take_option(struct agent *a, int c)
 		return 0;
 	case 'a':
 		return read_login(a, optarg);
+	case 'r':
+		a->own_redis = optarg;
+		return 0;
 	case 'p':
 		return seconds(optarg, &a->poll_ms) && a->poll_ms > 0
 		    ? 0
@@ -451,6 +496,7 @@ take_option(struct agent *a, int c)
 static const struct option options[] = { { "file", required_argument, NULL, 'f' },
 	{ "port-guid", required_argument, NULL, 'g' },
 	{ "auth-file", required_argument, NULL, 'a' }, { "insecure", no_argument, NULL, 'i' },
+	{ "relay", required_argument, NULL, 'r' },
 	{ "poll", required_argument, NULL, 'p' }, { "backup-after", required_argument, NULL, 'b' },
 	{ "jitter", required_argument, NULL, 'j' }, { "once", no_argument, NULL, '1' },
 	{ "verbose", no_argument, NULL, 'v' }, { "help", no_argument, NULL, 'h' },
@@ -480,6 +526,8 @@ take_words(struct agent *a, int argc, char **argv)
 		else if (take_option(a, c) != 0)
 			return 1;
 	}
+	if (a->own_redis != NULL)
+		return be_relay(a, argc - optind, argv + optind);
 	return take_relays(a, argc - optind, argv + optind) == 0 ? -1 : 1;
 }
 
@@ -494,12 +542,12 @@ main(int argc, char **argv)
 	int rc;
 
 	fm_log_set_level(FM_LOG_WARN);
-	rc = take_words(&a, argc, argv);
-	if (rc >= 0)
-		return rc;
 	signal(SIGPIPE, SIG_IGN);
 	sigaction(SIGTERM, &end, NULL);
 	sigaction(SIGINT, &end, NULL);
+	rc = take_words(&a, argc, argv);
+	if (rc >= 0)
+		return rc;
 	if (!a.guids_given && umad_init() != 0)
 		return bad_usage("the kernel has no InfiniBand: name a port by --port-guid");
 	find_ports(&a);

@@ -14,6 +14,8 @@ fmd_agent_SOURCES += \
 	core/redis/info.h \
 	core/redis/redis.c \
 	core/redis/redis.h \
+	host/agent/parents.c \
+	host/agent/parents.h \
 	host/agent/source_redis.c
 endif
 fmd_agent_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(HIREDIS_CFLAGS)
