@@ -3,9 +3,9 @@
  * host/agent/parents.c - one question a second to the Redis of this host: INFO replication.
  *
  * A parent is left for the next of the list when the link to it has been down for a while, and when
- * nothing comes over it any more, which tells of the whole chain above (core/redis/info.h): so relays
- * that follow one another in a circle leave it.  The new parent goes on where the old one was, as all
- * replicas number what they are told alike.
+ * nothing comes over it any more, which tells of the whole chain above (core/redis/info.h): so
+ * relays that follow one another in a circle leave it.  The new parent goes on where the old one
+ * was, as all replicas number what they are told alike.
  *
  * A Redis that follows nobody is left alone: it may be that of an SM, and would lose what it has.
  */
