@@ -429,6 +429,8 @@ be_relay(const struct agent *a, int n, char **words)
 {
 	struct parents p = { .redis = a->own_redis,
 		.login = a->has_login ? &a->login : NULL,
+		.parent = words,
+		.n = (unsigned)n,
 		.patience_ms = a->backup_ms };
 	struct fm_error err = { 0 };
 
@@ -437,10 +439,6 @@ be_relay(const struct agent *a, int n, char **words)
 				 "--once nor --port-guid");
 	if (n == 0)
 		return bad_usage("no parent is named");
-	if (n > PARENTS_MOST)
-		return bad_usage("too many parents: %d are possible", PARENTS_MOST);
-	for (int i = 0; i < n; i++)
-		p.parent[p.n++] = words[i];
 	if (parents_check(&p, a->insecure, &err) != 0)
 		return bad_usage("%s", err.msg);
 	parents_follow(&p);

@@ -7,12 +7,10 @@
 
 #include "core/text/relay.h"
 
-#define PARENTS_MOST 64
-
 struct parents {
-	const char *redis;		  /* of the relay, as relay_name_parse() takes it */
-	const struct relay_login *login;  /* to that; NULL: none */
-	const char *parent[PARENTS_MOST]; /* [n] HOST:PORT, as the relay's Redis reaches them */
+	const char *redis;		 /* of the relay, as relay_name_parse() takes it */
+	const struct relay_login *login; /* to that; NULL: none */
+	char *const *parent;		 /* [n] HOST:PORT, as the relay's Redis reaches them */
 	unsigned n;
 	unsigned patience_ms; /* until one that is gone is left */
 };
