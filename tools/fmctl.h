@@ -97,6 +97,7 @@ void fmctl_print(const json_t *value, FILE *out);
 void fmctl_print_scalar(const json_t *value, FILE *out);
 
 /* fmctl_counters.c */
+#define CROSSING_PORTS 20 /* of which fmctl top asks whose routes cross them */
 void fmctl_show_counters(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_top(const struct ask *a, const json_t *result, FILE *out);
 int fmctl_judge_counters(const json_t *result);

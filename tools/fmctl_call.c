@@ -12,7 +12,6 @@
 #include "tools/fmctl.h"
 
 #define ANSWER_S 30
-#define CROSSING_PORTS 20 /* of which fmctl top asks whose routes cross them */
 
 static unsigned
 patience_s(const struct ask *a)

@@ -162,8 +162,12 @@ show_head(const json_t *result, FILE *out)
 void
 fmctl_show_top(const struct ask *a, const json_t *result, FILE *out)
 {
+	const json_t *ports = json_object_get(result, "ports");
+
 	show_head(result, out);
-	fmctl_table(json_object_get(result, "ports"), port_columns, N_OF(port_columns), false, out);
+	fmctl_table(ports, port_columns, N_OF(port_columns), false, out);
+	if (json_array_size(ports) > CROSSING_PORTS && strcmp(a->command, "top") == 0)
+		fprintf(out, "ROUTES were counted for the first %d rows only.\n", CROSSING_PORTS);
 }
 
 static bool
