@@ -54,6 +54,8 @@ const struct verb fmctl_verbs[] = {
 	    "  NAME                 show its members, what their P_Key tables hold, and what its\n"
 	    "                       lists name that is not there\n",
 	    { "name" }, false, NULL, NULL, fmctl_show_vfabrics, NULL },
+	{ "congestion", "", "which ports of switches have marked packets, as their logs say", NULL,
+	    { NULL }, false, NULL, NULL, fmctl_show_congestion, NULL },
 	{ "verify", "[--readback]", "the verdict on the routes, or on what switches hold",
 	    "  --readback           read the tables of all switches and judge those\n"
 	    "Exit code 3 where there is a loop, a pair without a path, a switch that does not\n"

@@ -108,6 +108,7 @@ void fmctl_show_status(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_routes(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_regions(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_partitions(const struct ask *a, const json_t *result, FILE *out);
+void fmctl_show_congestion(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_vfabrics(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_dist(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_nodes(const struct ask *a, const json_t *result, FILE *out);

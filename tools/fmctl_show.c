@@ -942,6 +942,63 @@ fmctl_show_vfabrics(const struct ask *a, const json_t *result, FILE *out)
 		show_vfabric_members(json_array_get(all, i), out);
 }
 
+/* "3 > host-2, 5" */
+static void
+say_marking_ports(const json_t *r, char *buf, size_t size)
+{
+	const json_t *ports = json_object_get(r, "ports");
+	size_t at = 0;
+
+	*buf = '\0';
+	for (size_t i = 0; i < json_array_size(ports) && at < size; i++) {
+		const json_t *p = json_array_get(ports, i);
+		const char *to = fmctl_string(p, "to");
+
+		at += (size_t)snprintf(buf + at, size - at, "%s%" I "%s%s", i > 0 ? ", " : "",
+		    fmctl_number(p, "port"), *to != '\0' ? " > " : "", to);
+	}
+}
+
+/* Of the last packet. */
+static void
+say_marked_packet(const json_t *r, char *buf, size_t size)
+{
+	const json_t *p = json_array_get(json_object_get(r, "packets"), 0);
+	const char *from = fmctl_string(p, "from"), *to = fmctl_string(p, "to");
+
+	*buf = '\0';
+	if (p != NULL)
+		snprintf(buf, size, "%.60s LID %" I " > %.60s LID %" I ", SL %" I, from,
+		    fmctl_number(p, "slid"), to, fmctl_number(p, "dlid"), fmctl_number(p, "sl"));
+}
+
+static void
+say_marked_ago(const json_t *r, char *buf, size_t size)
+{
+	snprintf(buf, size, "%.0f s ago", json_number_value(json_object_get(r, "marked_s_ago")));
+}
+
+void
+fmctl_show_congestion(const struct ask *a, const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "SWITCH", "switch", NULL, false },
+		{ "LATELY", "lately", NULL, true }, { "EVENTS", "events", NULL, true },
+		{ "LAST", NULL, say_marked_ago, true }, { "PORTS", NULL, say_marking_ports, false },
+		{ "PACKET", NULL, say_marked_packet, false } };
+	const json_t *all = json_object_get(result, "switches");
+	json_int_t n = fmctl_number(result, "n_marked");
+
+	if (!json_is_true(json_object_get(result, "enabled"))) {
+		fputs("congestion control is off (congestion_control)\n", out);
+		return;
+	}
+	fmctl_table(all, columns, N_OF(columns), false, out);
+	if (n > (json_int_t)json_array_size(all))
+		fprintf(out, "and %" I " more\n", n - (json_int_t)json_array_size(all));
+	fprintf(out, "logs        of %" I " of %" I " switches were read\n",
+	    fmctl_number(result, "n_read"), fmctl_number(result, "n_switches"));
+}
+
 static void
 say_next(const json_t *r, char *buf, size_t size)
 {

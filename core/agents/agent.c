@@ -6,8 +6,15 @@
 
 #define STATUS_CODE 0x1c
 #define TRIES 3
+#define LONG_AGO_MS 1
 #define AGAIN_MS 60000
 #define AGAIN_DOUBLED_MOST 6 /* 64 min */
+
+static uint8_t
+n_ports(const struct agent *a)
+{
+	return inv_node(&a->all->s->inv, a->slot)->n_ports;
+}
 
 static struct inv_port *
 port_of(const struct agent *a)
@@ -28,6 +35,22 @@ counts(const struct agent *a)
 	return a->epoch == a->all->epoch &&
 	    a->generation == inv_node(&a->all->s->inv, a->slot)->generation &&
 	    port_of(a)->congestion_read;
+}
+
+static int64_t
+log_due_ms(const struct agent *a)
+{
+	int64_t interval_ms = a->all->set.log_interval_ms;
+
+	if (!is_switch(a) || interval_ms == 0 || a->state != AGENT_HOLDS)
+		return INT64_MAX;
+	return a->log_asked_ms > 0 ? a->log_asked_ms + interval_ms : LONG_AGO_MS;
+}
+
+int64_t
+agent_due_ms(const struct agent *a)
+{
+	return a->due_ms < log_due_ms(a) ? a->due_ms : log_due_ms(a);
 }
 
 /* Is what an agent tells but once known? */
@@ -57,6 +80,9 @@ agent_begin(struct agent *a)
 	struct agents *all = a->all;
 	uint32_t generation = inv_node(&all->s->inv, a->slot)->generation;
 
+	bool log_alone =
+	    counts(a) && a->state == AGENT_HOLDS && a->due_ms > sweeper_clock_ms(all->s);
+
 	if (!counts(a))
 		a->state = AGENT_UNREAD;
 	a->is_known = a->is_known && a->generation == generation && port_of(a)->congestion_read;
@@ -65,10 +91,17 @@ agent_begin(struct agent *a)
 	a->epoch = all->epoch;
 	a->shown = all->set.key;
 	a->is_known = has_told(a);
-	a->step = (uint8_t)(a->is_known ? step_past_class(a) : STEP_CLASS);
+	a->step = (uint8_t)(log_alone ? STEP_LOG : a->is_known ? step_past_class(a) : STEP_CLASS);
 	a->block = 0;
 	a->sets = false;
 	a->busy = true;
+}
+
+static void
+note_due(const struct agent *a)
+{
+	if (agent_due_ms(a) < a->all->again_ms)
+		a->all->again_ms = agent_due_ms(a);
 }
 
 static void
@@ -88,8 +121,7 @@ finish(struct agent *a, enum agent_state state)
 		a->due_ms = now_ms + ((int64_t)AGAIN_MS << a->n_failed);
 		a->n_failed += a->n_failed < AGAIN_DOUBLED_MOST;
 	}
-	if (a->due_ms < all->again_ms)
-		all->again_ms = a->due_ms;
+	note_due(a);
 }
 
 /* --------------------------------------------------------------------- asking */
@@ -115,6 +147,10 @@ attr_of(const struct agent *a, uint8_t data[GMP_DATA_BYTES])
 	case STEP_TABLE:
 		memcpy(data, b->table[a->block], sizeof(b->table[a->block]));
 		return WIRE_CC_TABLE;
+	case STEP_PORTS:
+		return WIRE_CC_SWITCH_PORTS; /* of zeros: no port has one of its own */
+	case STEP_LOG:
+		return WIRE_CC_LOG;
 	default:
 		wire_cc_key_info_put(data, &a->key);
 		return WIRE_CC_KEY_INFO;
@@ -160,7 +196,8 @@ agent_ask(struct agent *a)
 	all->under_way++;
 	*(a->sets ? &all->n_sets : &all->n_gets) += 1;
 	txn_gmp(all->s->p.txn, &to, a->sets ? WIRE_SET : WIRE_GET, attr,
-	    a->step == STEP_TABLE ? a->block : 0, a->sets ? data : NULL, ~p->guid, on_answer, a);
+	    a->step == STEP_TABLE || a->step == STEP_PORTS ? a->block : 0, a->sets ? data : NULL,
+	    ~p->guid, on_answer, a);
 }
 
 /* -------------------------------------------------------------------- answers */
@@ -247,18 +284,22 @@ holds(const struct agent *a, const uint8_t *data)
 {
 	const struct congestion_blocks *b = &a->all->set.blocks;
 
-	if (a->step == STEP_TABLE)
+	switch (a->step) {
+	case STEP_TABLE:
 		return wire_cc_table_holds(data, b->table[a->block], a->block);
-	return is_switch(a)
-	    ? wire_cc_switch_holds(data, b->sw, inv_node(&a->all->s->inv, a->slot)->n_ports)
-	    : wire_cc_ca_holds(data, b->ca);
+	case STEP_PORTS:
+		return wire_cc_ports_unset(data, a->block, n_ports(a));
+	default:
+		return is_switch(a) ? wire_cc_switch_holds(data, b->sw, n_ports(a))
+				    : wire_cc_ca_holds(data, b->ca);
+	}
 }
 
 static void
 take_setting(struct agent *a, const uint8_t *data)
 {
-	bool is_last =
-	    is_switch(a) || (a->step == STEP_TABLE && a->block + 1 == a->all->set.blocks.n_blocks);
+	unsigned n_blocks =
+	    is_switch(a) ? n_ports(a) / WIRE_CC_BLOCK_PORTS + 1 : a->all->set.blocks.n_blocks;
 
 	if (!holds(a, data)) {
 		if (a->sets)
@@ -267,12 +308,41 @@ take_setting(struct agent *a, const uint8_t *data)
 			go_to(a, (enum agent_step)a->step, true);
 		return;
 	}
-	if (is_last) {
+	a->block = (uint8_t)(a->step == STEP_SETTING ? 0 : a->block + 1);
+	if (a->block == n_blocks)
 		finish(a, AGENT_HOLDS);
-		return;
+	else
+		go_to(a, is_switch(a) ? STEP_PORTS : STEP_TABLE, false);
+}
+
+/* Where there is no event the last ones stay shown. */
+static void
+note_log(struct agent *a, const struct wire_cc_log *log)
+{
+	if (a->log == NULL)
+		a->log = fm_arena_alloc(&a->all->s->mem, sizeof(*a->log));
+	if (a->log == NULL)
+		return; /* out of memory: the next may be kept */
+	a->log->read_ms = a->log_asked_ms;
+	a->log->n_events += log->n_events;
+	a->log->n_lately = log->n_events;
+	if (log->n_events > 0) {
+		a->log->marked_ms = a->log->read_ms;
+		a->log->marked = *log;
 	}
-	a->block += a->step == STEP_TABLE;
-	go_to(a, STEP_TABLE, false);
+}
+
+/* What it holds is not in question, whatever has come of its log; reply NULL: nothing. */
+static void
+end_log(struct agent *a, const uint8_t *reply)
+{
+	struct wire_cc_log log;
+
+	a->busy = false;
+	a->log_asked_ms = sweeper_clock_ms(a->all->s);
+	if (reply != NULL && wire_cc_log_get(reply, &log))
+		note_log(a, &log);
+	note_due(a);
 }
 
 /* It did not answer: for its key? */
@@ -300,6 +370,7 @@ take_answer(struct agent *a, const uint8_t *data)
 		break;
 	case STEP_SETTING:
 	case STEP_TABLE:
+	case STEP_PORTS:
 		take_setting(a, data);
 		break;
 	default:
@@ -335,9 +406,13 @@ on_answer(void *arg, enum txn_status status, const uint8_t *reply)
 		a->busy = false;
 		port_of(a)->congestion_read = false;
 		a->all->again_ms = sweeper_clock_ms(a->all->s);
+	} else if (a->step == STEP_LOG) {
+		end_log(a, status == TXN_OK ? reply : NULL);
 	} else if (status == TXN_OK) {
 		a->all->n_taken += a->sets;
 		take_answer(a, reply + WIRE_CC_DATA_AT);
+	} else if (status == TXN_REFUSED && a->step == STEP_PORTS && !a->sets) {
+		finish(a, AGENT_HOLDS); /* its ports cannot have settings of their own */
 	} else if (status == TXN_REFUSED) {
 		finish(a, says_absent(a, reply) ? AGENT_ABSENT : AGENT_REFUSES);
 	} else if (a->step == STEP_WHY || (a->step == STEP_KEY && !a->sets)) {

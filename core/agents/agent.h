@@ -7,6 +7,10 @@
  *	CongestionInfo			of a CA
  *	SwitchCongestionSetting		or CACongestionSetting; Set where it differs
  *	CongestionControlTable		of a CA, block by block; likewise
+ *	SwitchPortCongestionSetting	of a switch, block by block; Set where a port has one of its
+ *					own, which would go before that of the switch
+ *
+ *	CongestionLog			of a switch that holds all, when that alone is due
  *
  * The first and the third are left out where it has told both since it came.  One MAD at a time;
  * one that is not answered is followed by CongestionKeyInfo, which tells a CC_Key that is not ours
@@ -18,7 +22,16 @@
 #include "core/agents/agents.h"
 #include "core/ask/sweeper.h"
 
-enum agent_step { STEP_CLASS, STEP_INFO, STEP_KEY, STEP_SETTING, STEP_TABLE, STEP_WHY };
+enum agent_step {
+	STEP_CLASS,
+	STEP_INFO,
+	STEP_KEY,
+	STEP_SETTING,
+	STEP_TABLE,
+	STEP_PORTS,
+	STEP_LOG,
+	STEP_WHY
+};
 
 struct agent {
 	struct agents *all;
@@ -26,7 +39,7 @@ struct agent {
 	uint8_t port;
 	uint8_t state;	      /* enum agent_state: as it has answered in `epoch` */
 	uint8_t step;	      /* enum agent_step */
-	uint8_t block;	      /* of the table */
+	uint8_t block;	      /* of the table, or of ports */
 	uint8_t table_blocks; /* that it can hold */
 	bool is_known;	      /* that is as it has told since it came, and it held all then */
 	bool busy;	      /* it is being read */
@@ -35,6 +48,8 @@ struct agent {
 	struct wire_cc_key_info key; /* that is to be set */
 	uint64_t shown;		     /* the CC_Key that opens it */
 	int64_t due_ms;		     /* to be read again; INT64_MAX: for a reason only */
+	struct agent_log *log;	     /* NULL: none has been read */
+	int64_t log_asked_ms;	     /* 0: never */
 };
 
 struct agents {
@@ -61,6 +76,8 @@ struct agents {
 
 /* It is read from the beginning. */
 void agent_begin(struct agent *a);
+/* When it is to be read again for what time brings; INT64_MAX: never. */
+int64_t agent_due_ms(const struct agent *a);
 /* Its next MAD; it is busy. */
 void agent_ask(struct agent *a);
 

@@ -131,10 +131,10 @@ is_due(struct agents *all, struct agent *a)
 		return false;
 	if (state_of(all, a->slot, a->port) == AGENT_UNREAD)
 		return true;
-	if (a->due_ms <= sweeper_clock_ms(all->s))
+	if (agent_due_ms(a) <= sweeper_clock_ms(all->s))
 		return true;
-	if (a->due_ms < all->again_ms)
-		all->again_ms = a->due_ms;
+	if (agent_due_ms(a) < all->again_ms)
+		all->again_ms = agent_due_ms(a);
 	return false;
 }
 
@@ -282,6 +282,8 @@ agents_configured(struct sweeper *s)
 	}
 	if (all->set.enable && all->set.writes_key && all->set.key != set->key)
 		all->key_before = all->set.key;
+	if (all->set.log_interval_ms != set->log_interval_ms)
+		all->sweep = 0; /* a pass finds out who is due */
 	all->set = *set;
 	if (!same)
 		forget(all);
@@ -345,6 +347,14 @@ name_it(struct agents_report *r, uint32_t slot, unsigned port, enum agent_state 
 	r->named[r->n_named].slot = slot;
 	r->named[r->n_named].port = (uint8_t)port;
 	r->named[r->n_named++].state = (uint8_t)state;
+}
+
+const struct agent_log *
+sweeper_congestion_log(const struct sweeper *s, uint32_t slot)
+{
+	const struct agent *a = find(s->agents, slot, 0);
+
+	return a != NULL && inv_is_switch(inv_node(&s->inv, slot)) ? a->log : NULL;
 }
 
 void

@@ -11,18 +11,23 @@
  *	when it has not taken or not answered something: after 1 min, 2, 4, ... 64
  *	when conf_sweep.audit_ms have passed since it held all
  *
+ * The CongestionLog of a switch that holds all is read each cc_log_interval.
+ *
  * What is thought of an agent is what it has answered.  That some do not hold what they are to is
  * two events at most, of all of them (EVENT_FOREIGN_CC_KEY, EVENT_CONGESTION_UNSET), however many
  * they are; fmctl status names some.
  *
- * Cost: a pass is O(ports); an agent that holds all costs 1 MAD of a switch, 2 or 3 of a host
- * port; one more with a CC_Key, one and two more when it is first read.
+ * Cost: a pass is O(ports); an agent that holds all costs 2 MADs of a switch of up to 31 ports, 3
+ * of one of more, and 2 or 3 of a host port; one more with a CC_Key, one and two more when it is
+ * first read.  A log is one MAD.
  */
 #ifndef CORE_AGENTS_AGENTS_H
 #define CORE_AGENTS_AGENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "core/wire/congestion.h"
 
 struct sweeper;
 
@@ -64,5 +69,15 @@ struct agents_report {
 };
 /* O(ports) */
 void sweeper_agents(const struct sweeper *s, struct agents_report *out);
+
+/* What a switch has marked, as its log has told. */
+struct agent_log {
+	int64_t read_ms, marked_ms; /* by the clock of the transport; marked_ms 0: it never had */
+	uint64_t n_events;	    /* of all logs that were read */
+	uint32_t n_lately;	    /* of the last */
+	struct wire_cc_log marked;  /* the last that had any */
+};
+/* NULL: none has been read. */
+const struct agent_log *sweeper_congestion_log(const struct sweeper *s, uint32_t slot);
 
 #endif

@@ -409,6 +409,9 @@ static const struct conf_row rows[] = {
 	    "Nodes hide the CC_Key that cc_key_write gives them from who has not shown it."),
 	INT(NULL, "cc_max_outstanding_mads", congestion.max_outstanding, "500", 0, 10000, "MADs",
 	    "MADs of congestion control that are under way at once; 0 = one."),
+	TIME(NULL, "cc_log_interval", congestion.log_interval_ms, "1min", 0, 24 * HOUR,
+	    "The CongestionLog of each switch is read so often, for fmctl congestion; reading "
+	    "empties it. 0 = never."),
 	INT(NULL, "cc_sw_cong_setting_control_map", congestion.text.sw_control_map, "0", 0,
 	    UINT32_MAX, "bits",
 	    "Which of the switch settings count: 1 victim mask, 2 credit mask, 4 threshold and "

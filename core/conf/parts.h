@@ -156,6 +156,7 @@ struct conf_congestion {
 	int64_t key_lease_s;
 	bool key_protected;
 	int64_t max_outstanding; /* MADs */
+	int64_t log_interval_ms; /* 0: logs are not read */
 	struct congestion_text text;
 	struct congestion_blocks blocks; /* what it says */
 };

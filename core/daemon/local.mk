@@ -3,6 +3,7 @@
 CORE_SOURCES += \
 	core/daemon/administer.c \
 	core/daemon/commands.c \
+	core/daemon/congestion_json.c \
 	core/daemon/daemon.c \
 	core/daemon/daemon.h \
 	core/daemon/dump.c \

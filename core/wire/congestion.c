@@ -15,6 +15,14 @@ enum switch_at {
 	SWITCH_RATE = 74
 };
 #define HIGH_NIBBLE 0xf0
+/* Of an element of a SwitchPortCongestionSetting (A10.4.3.7). */
+#define PORT_BYTES 4
+#define PORT_VALID 0x80
+/* Of the CongestionLog of a switch (A10.4.3.5), behind its type, and of an entry. */
+#define LOG_COUNTER 2
+#define LOG_PORTS 8
+#define LOG_ENTRIES 40
+#define LOG_ENTRY_BYTES 12
 /* Of a CACongestionSetting (A10.4.3.8), and in an entry of it. */
 #define CA_MAP 2
 #define CA_ENTRIES 4
@@ -91,6 +99,24 @@ wire_cc_ca_put(uint8_t at[WIRE_CC_CA_BYTES], const struct wire_cc_ca *v)
 	}
 }
 
+/* An entry that no packet fits is none: the list need not be full. */
+bool
+wire_cc_log_get(const uint8_t *mad, struct wire_cc_log *v)
+{
+	const uint8_t *at = mad + WIRE_CC_LOG_AT;
+
+	*v = (struct wire_cc_log){ .n_events = wire_get16(at + LOG_COUNTER) };
+	memcpy(v->ports, at + LOG_PORTS, sizeof(v->ports));
+	for (unsigned i = 0; i < WIRE_CC_LOG_ENTRIES; i++) {
+		const uint8_t *e = at + LOG_ENTRIES + LOG_ENTRY_BYTES * i;
+
+		if (wire_get16(e) != 0 && wire_get16(e + 2) != 0)
+			v->entry[v->n++] = (struct wire_cc_log_entry){ wire_get16(e),
+				wire_get16(e + 2), (uint8_t)(e[4] >> 4) };
+	}
+	return at[0] == WIRE_CC_LOG_SWITCH;
+}
+
 void
 wire_cc_table_put(uint8_t at[WIRE_CC_TABLE_BYTES], const struct wire_cc_delay *entries, unsigned n,
     unsigned block)
@@ -107,15 +133,18 @@ wire_cc_table_put(uint8_t at[WIRE_CC_TABLE_BYTES], const struct wire_cc_delay *e
 
 /* ------------------------------------------------------------- what is there */
 
+bool
+wire_cc_mask_has(const uint8_t mask[WIRE_CC_MASK_BYTES], unsigned p)
+{
+	return (mask[WIRE_CC_MASK_BYTES - 1 - p / 8] >> p % 8 & 1) != 0;
+}
+
 static bool
 is_same_mask(const uint8_t *a, const uint8_t *b, uint8_t n_ports)
 {
-	for (unsigned p = 0; p <= n_ports; p++) {
-		unsigned i = WIRE_CC_MASK_BYTES - 1 - p / 8;
-
-		if (((a[i] ^ b[i]) >> p % 8 & 1) != 0)
+	for (unsigned p = 0; p <= n_ports; p++)
+		if (wire_cc_mask_has(a, p) != wire_cc_mask_has(b, p))
 			return false;
-	}
 	return true;
 }
 
@@ -142,6 +171,16 @@ wire_cc_switch_holds(const uint8_t *shown, const uint8_t *wanted, uint8_t n_port
 		return false;
 	return (map & WIRE_CC_MARKING_RATE) == 0 ||
 	    memcmp(shown + SWITCH_RATE, wanted + SWITCH_RATE, 2) == 0;
+}
+
+bool
+wire_cc_ports_unset(const uint8_t *shown, unsigned block, uint8_t n_ports)
+{
+	for (unsigned i = 0; i < WIRE_CC_BLOCK_PORTS; i++)
+		if (block * WIRE_CC_BLOCK_PORTS + i <= n_ports &&
+		    (shown[PORT_BYTES * i] & PORT_VALID) != 0)
+			return false;
+	return true;
 }
 
 bool

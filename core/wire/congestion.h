@@ -16,6 +16,7 @@
 #define WIRE_CC_KEY_AT 24
 #define WIRE_CC_DATA_AT 64 /* in the MAD */
 #define WIRE_CC_DATA_BYTES 192
+#define WIRE_CC_LOG_AT 32 /* a CongestionLog takes the log data, too (A10.4.3.5) */
 
 enum wire_cc_attr { /* A10.4.3 */
 	WIRE_CC_CLASS_PORT_INFO = 0x0001,
@@ -32,6 +33,8 @@ enum wire_cc_attr { /* A10.4.3 */
 #define WIRE_CC_SWITCH_BYTES 76
 #define WIRE_CC_CA_BYTES 132
 #define WIRE_CC_TABLE_BYTES 132
+#define WIRE_CC_PORTS_BYTES 128
+#define WIRE_CC_BLOCK_PORTS 32 /* of a block of SwitchPortCongestionSetting */
 #define WIRE_CC_MASK_BYTES 32
 #define WIRE_CC_SLS 16
 #define WIRE_CC_BLOCK_ENTRIES 64
@@ -88,6 +91,19 @@ struct wire_cc_ca {
 	} sl[WIRE_CC_SLS];
 };
 
+/* The CongestionLog of a switch: what it has marked since the log was last read, by anybody. */
+#define WIRE_CC_LOG_SWITCH 1 /* its type */
+#define WIRE_CC_LOG_ENTRIES 15
+struct wire_cc_log {
+	uint16_t n_events;
+	uint8_t ports[WIRE_CC_MASK_BYTES]; /* that have marked packets; as victim_mask */
+	unsigned n;			   /* entries: the last events, of these packets */
+	struct wire_cc_log_entry {
+		uint16_t slid, dlid;
+		uint8_t sl;
+	} entry[WIRE_CC_LOG_ENTRIES];
+};
+
 /* Does a ClassPortInfo name a version of the class (IBA 13.4.8.1)?  ibsim answers MADs of the class
  * by zeros. */
 static inline bool
@@ -102,6 +118,10 @@ void wire_cc_info_put(uint8_t *at, const struct wire_cc_info *v);
 void wire_cc_key_info_get(const uint8_t *at, struct wire_cc_key_info *v);
 void wire_cc_key_info_put(uint8_t *at, const struct wire_cc_key_info *v);
 void wire_cc_switch_put(uint8_t at[WIRE_CC_SWITCH_BYTES], const struct wire_cc_switch *v);
+/* mad: the whole; false: it is not the log of a switch. */
+bool wire_cc_log_get(const uint8_t *mad, struct wire_cc_log *v);
+/* Bit p of a mask. */
+bool wire_cc_mask_has(const uint8_t mask[WIRE_CC_MASK_BYTES], unsigned p);
 void wire_cc_ca_put(uint8_t at[WIRE_CC_CA_BYTES], const struct wire_cc_ca *v);
 /* Block `block` of a table of n entries, 0 too: then its limit is 0. */
 void wire_cc_table_put(uint8_t at[WIRE_CC_TABLE_BYTES], const struct wire_cc_delay *entries,
@@ -111,6 +131,9 @@ void wire_cc_table_put(uint8_t at[WIRE_CC_TABLE_BYTES], const struct wire_cc_del
  * bits, parts and SLs that the control map leaves out, bits of ports that the switch has not, and
  * entries beyond the limit. */
 bool wire_cc_switch_holds(const uint8_t *shown, const uint8_t *wanted, uint8_t n_ports);
+/* Has none of the ports up to n_ports in this block a setting of its own, which would go before
+ * that of the switch? */
+bool wire_cc_ports_unset(const uint8_t *shown, unsigned block, uint8_t n_ports);
 bool wire_cc_ca_holds(const uint8_t *shown, const uint8_t *wanted);
 bool wire_cc_table_holds(const uint8_t *shown, const uint8_t *wanted, unsigned block);
 

@@ -3,6 +3,7 @@
 #include "lab/cca/cca.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +14,12 @@
 #define NS_PER_S INT64_C(1000000000)
 #define BLOCKS 2	 /* 128 entries, as most adapters have */
 #define RESPONSE_TIME 18 /* 1 s */
-#define LOG_AT 32
-#define LOG_OF_SWITCH 1
 #define LOG_OF_CA 2
+#define LOG_COUNTER 2
+#define LOG_PORTS 8
+#define LOG_ENTRIES 40
+#define LOG_ENTRY 12
+#define PORT_VALID 0x80
 
 void
 cca_init(struct cca *c)
@@ -40,6 +44,28 @@ read_value(const char *word, const char *name, uint64_t most, uint64_t *value)
 	errno = 0;
 	*value = strtoull(word + n, &end, 0);
 	return errno == 0 && *end == '\0' && *value <= most;
+}
+
+/* The newest entry comes first. */
+static bool
+mark(struct cca *c, const char *word)
+{
+	uint8_t *first = c->log + LOG_ENTRIES;
+	unsigned port, slid, dlid, sl;
+	char rest;
+
+	if (sscanf(word, "marks=%u:%u:%u:%u%c", &port, &slid, &dlid, &sl, &rest) != 4 ||
+	    port > UINT8_MAX || slid > UINT16_MAX || dlid > UINT16_MAX || sl >= WIRE_CC_SLS)
+		return false;
+	if (wire_get16(c->log + LOG_COUNTER) < UINT16_MAX)
+		wire_put16(c->log + LOG_COUNTER, (uint16_t)(wire_get16(c->log + LOG_COUNTER) + 1));
+	c->log[LOG_PORTS + WIRE_CC_MASK_BYTES - 1 - port / 8] |= (uint8_t)(1 << port % 8);
+	memmove(first + LOG_ENTRY, first, CCA_LOG_BYTES - LOG_ENTRIES - LOG_ENTRY);
+	memset(first, 0, LOG_ENTRY);
+	wire_put16(first, (uint16_t)slid);
+	wire_put16(first + 2, (uint16_t)dlid);
+	first[4] = (uint8_t)(sl << 4);
+	return true;
 }
 
 bool
@@ -68,8 +94,10 @@ cca_say(struct cca *c, const char *word)
 		c->key.protect = value;
 	else if (read_value(word, "lease=", UINT16_MAX, &value))
 		c->key.lease_s = (uint16_t)value;
+	else if (read_value(word, "own=", UINT8_MAX, &value))
+		c->ports[value / WIRE_CC_BLOCK_PORTS][value % WIRE_CC_BLOCK_PORTS * 4] = PORT_VALID;
 	else
-		return false;
+		return mark(c, word);
 	return true;
 }
 
@@ -225,15 +253,26 @@ key_info(struct cca *c, bool is_set, bool may_see, uint8_t *data)
 	wire_cc_key_info_put(data, &shown);
 }
 
-/* What a node says of itself and of what it has met, which is nothing.  A log begins before the
- * data (A10.4.3.5). */
+/* What it has marked since it was last asked. */
 static void
-facts(const struct cca *c, bool is_switch, uint16_t attr, int64_t now_ns, uint8_t *mad)
+tell_log(struct cca *c, bool is_switch, uint8_t *at)
+{
+	at[0] = LOG_OF_CA;
+	if (!is_switch)
+		return;
+	c->log[0] = WIRE_CC_LOG_SWITCH;
+	memcpy(at, c->log, CCA_LOG_BYTES);
+	memset(c->log + LOG_COUNTER, 0, LOG_ENTRIES - LOG_COUNTER);
+}
+
+/* What a node says of itself and of what it has met; a host has met nothing. */
+static void
+facts(struct cca *c, bool is_switch, uint16_t attr, int64_t now_ns, uint8_t *mad)
 {
 	struct wire_cc_info info = { .table_blocks = is_switch ? 0 : c->n_blocks };
 	uint8_t *data = mad + WIRE_CC_DATA_AT;
 
-	memset(mad + LOG_AT, 0, WIRE_MAD_BYTES - LOG_AT);
+	memset(mad + WIRE_CC_LOG_AT, 0, WIRE_MAD_BYTES - WIRE_CC_LOG_AT);
 	switch (attr) {
 	case WIRE_CC_CLASS_PORT_INFO:
 		data[0] = 1;
@@ -244,7 +283,7 @@ facts(const struct cca *c, bool is_switch, uint16_t attr, int64_t now_ns, uint8_
 		wire_cc_info_put(data, &info);
 		break;
 	case WIRE_CC_LOG:
-		mad[LOG_AT] = is_switch ? LOG_OF_SWITCH : LOG_OF_CA;
+		tell_log(c, is_switch, mad + WIRE_CC_LOG_AT);
 		break;
 	default:
 		wire_put32(data, (uint32_t)(now_ns / 1000));

@@ -127,8 +127,23 @@ for host in host-2-1 host-2-2; do
 		fmsim_say congestion $host $word >/dev/null
 	done
 done
+# A port of a switch has a setting of its own, and loses it; and the switch has marked packets.
+fmsim_say congestion leaf-2 own=3 >/dev/null
+for ((i = 0; i < 3; i++)); do
+	fmsim_say congestion leaf-2 "marks=2:$(lid_of host-1-1):$(lid_of host-2-2):1" >/dev/null
+done
+n=$(written)
 start_fmd
 until_true hold '8 of 8 switches and 14 of 16 host ports hold their settings'
+[ "$(written)" = $((n + 1)) ] || fail "not one Set for the port, but $(($(written) - n))"
+have_marked() {
+	exits 0 congestion
+	grep -q "^logs  *of 8 of 8 switches were read$" "$dir/answer"
+}
+until_true have_marked
+says "^leaf-2  *3  *3  *[0-9]* s ago  *2 > host-2-2  *host-1-1 LID $(lid_of host-1-1) > host-2-2 LID $(lid_of host-2-2), SL 1$"
+exits 0 congestion --json
+says '"n_marked": 1' '"events": 3' '"port": 2'
 await "$dir/fmd.out" "2 switches and host ports are under a CC_Key that is not ours"
 n=$(asked)
 exits 0 sweep --wait

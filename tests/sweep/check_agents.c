@@ -190,19 +190,19 @@ n_lines(const char *words)
 /* ---------------------------------------------------------------------------- */
 
 /* A host: ClassPortInfo, CongestionInfo, CACongestionSetting, 2 blocks; a switch: ClassPortInfo,
- * SwitchCongestionSetting. */
+ * SwitchCongestionSetting, SwitchPortCongestionSetting of up to 31 ports. */
 START_TEST(all_hold_and_a_sweep_sets_nothing)
 {
 	bring_up();
 	expect_all_hold();
 	ck_assert_uint_eq(n_written(), 3 * HOSTS + SWITCHES);
-	ck_assert_uint_eq(n_asked(), 5 * HOSTS + 2 * SWITCHES);
+	ck_assert_uint_eq(n_asked(), 5 * HOSTS + 3 * SWITCHES);
 	rig_run(&rig, SWEEP_HEAVY);
 	pass(1000);
 	rig_run(&rig, SWEEP_LIGHT);
 	pass(HOUR);
 	ck_assert_uint_eq(n_written(), 3 * HOSTS + SWITCHES);
-	ck_assert_uint_eq(n_asked(), 5 * HOSTS + 2 * SWITCHES);
+	ck_assert_uint_eq(n_asked(), 5 * HOSTS + 3 * SWITCHES);
 	ck_assert_str_eq(rig_log, "");
 }
 END_TEST
@@ -252,8 +252,8 @@ START_TEST(a_reload_sends_what_differs)
 	ck_assert_uint_eq(n_written(), n + SWITCHES);
 
 	ck_assert_uint_eq(n_asked(),
-	    n_gets + 3 * HOSTS + SWITCHES); /* neither ClassPortInfo nor CongestionInfo again */
-	want(1);			    /* marking rate and both blocks */
+	    n_gets + 3 * HOSTS + 2 * SWITCHES); /* neither ClassPortInfo nor CongestionInfo */
+	want(1);				/* marking rate and both blocks */
 	rig.set.congestion.text.sw_threshold = 3;
 	congestion_make(&rig.set.congestion.text, &rig.set.congestion.blocks);
 	configure();
@@ -422,6 +422,96 @@ START_TEST(what_others_write_is_seen)
 }
 END_TEST
 
+/* A port of a switch that has a setting of its own: with the switch's it would not go by ours. */
+START_TEST(ports_have_none_of_their_own)
+{
+	struct fm_rng rng;
+	uint32_t node;
+	struct cca *c;
+
+	fm_rng_seed(&rng, (uint64_t)_i + 1);
+	prepare(10 * MINUTE);
+	want(0);
+	node = rig_random_switch(&rig, &rng);
+	say(node, "own=2");
+	say(node, "own=200"); /* which it has not */
+	rig_bring_up(&rig);
+	pass(1000);
+	expect_all_hold();
+	c = agent_of(node);
+	ck_assert_uint_eq(c->ports[0][4 * 2], 0);
+	ck_assert_uint_ne(c->ports[200 / 32][4 * (200 % 32)], 0);
+	ck_assert_uint_eq(n_written(), 3 * HOSTS + SWITCHES + 1);
+	say(node, "own=3");
+	pass(11 * MINUTE);
+	expect_all_hold();
+	ck_assert_uint_eq(c->ports[0][4 * 3], 0);
+	ck_assert_uint_eq(n_written(), 3 * HOSTS + SWITCHES + 2);
+}
+END_TEST
+
+/* The log of a switch is what it has marked, all of it and once, whatever else is read. */
+START_TEST(logs_are_summed)
+{
+	uint32_t node, slot = 0;
+	uint64_t marked = 0, asked;
+	const struct agent_log *log;
+	struct fm_rng rng;
+	char word[64];
+
+	fm_rng_seed(&rng, (uint64_t)_i + 1);
+	prepare(fm_rng_below(&rng, 2) * 10 * MINUTE);
+	want(0);
+	rig.set.congestion.log_interval_ms = MINUTE;
+	rig_bring_up(&rig);
+	pass(1000);
+	expect_all_hold();
+	node = rig_random_switch(&rig, &rng);
+	slot = inv_find(sweeper_inventory(rig.sweeper), rig.nl.nodes[node].guid);
+	log = sweeper_congestion_log(rig.sweeper, slot);
+	ck_assert_ptr_nonnull(log);
+	ck_assert_uint_eq(log->n_events, 0);
+	ck_assert_ptr_null(
+	    sweeper_congestion_log(rig.sweeper, sweeper_inventory(rig.sweeper)->local));
+	for (unsigned k = 0; k < 40; k++) {
+		unsigned n = fm_rng_below(&rng, 3);
+
+		for (unsigned i = 0; i < n; i++, marked++) {
+			snprintf(word, sizeof(word), "marks=%u:%u:%u:3", 1 + k % 8, 1 + k, 2 + k);
+			say(node, word);
+		}
+		if (fm_rng_below(&rng, 4) == 0)
+			rig_run(&rig, SWEEP_HEAVY);
+		pass(fm_rng_below(&rng, 2 * MINUTE));
+	}
+	say(node, "marks=5:7:9:4");
+	pass(MINUTE + 1000);
+	ck_assert_uint_eq(log->n_events, marked + 1);
+	ck_assert(
+	    wire_cc_mask_has(log->marked.ports, 5) && !wire_cc_mask_has(log->marked.ports, 0));
+	ck_assert_uint_eq(log->marked.entry[0].slid, 7);
+	ck_assert_uint_eq(log->marked.entry[0].dlid, 9);
+	ck_assert_uint_eq(log->marked.entry[0].sl, 4);
+	pass(2 * MINUTE); /* nothing more: the last is still shown */
+	ck_assert_uint_eq(log->n_lately, 0);
+	ck_assert_uint_eq(log->marked.entry[0].slid, 7);
+	ck_assert_int_lt(log->marked_ms, log->read_ms);
+	expect_all_hold();
+	rig.set.congestion.log_interval_ms = 0;
+	configure();
+	pass(1000);
+	asked = n_asked();
+	pass(9 * MINUTE - 2000);
+	ck_assert_uint_le(
+	    n_asked() - asked, 2 * (SWITCHES + 2 * HOSTS)); /* no more than an audit */
+	rig.set.congestion.log_interval_ms = 2 * MINUTE;
+	configure();
+	say(node, "marks=5:7:9:4");
+	pass(2 * MINUTE);
+	ck_assert_uint_eq(log->n_events, marked + 2);
+}
+END_TEST
+
 /* Bits that count for nothing are what they like. */
 START_TEST(reserved_bits_are_left)
 {
@@ -575,6 +665,7 @@ START_TEST(hostile_agents)
 	prepare(fm_rng_below(&rng, 2) * 10 * MINUTE);
 	want(0);
 	rig.set.congestion.key = fm_rng_below(&rng, 2) * 0x99;
+	rig.set.congestion.log_interval_ms = fm_rng_below(&rng, 2) * 5 * MINUTE;
 	rig.set.congestion.max_outstanding = fm_rng_below(&rng, 3) * 5;
 	is_bad = calloc(n_nodes(), sizeof(*is_bad));
 	ck_assert_ptr_nonnull(is_bad);
@@ -631,6 +722,7 @@ START_TEST(storms)
 	rig_sim(&rig, &o);
 	rig.set.sweep.interval_ms = 10000;
 	rig.set.sweep.audit_ms = 10 * MINUTE;
+	rig.set.congestion.log_interval_ms = 1000;
 	want(0);
 	rig_bring_up(&rig);
 	sim_set_loss(rig.sim, 0.02 * fm_rng_below(&rng, 3));
@@ -685,6 +777,8 @@ main(void)
 	tcase_add_loop_test(c, a_reload_in_the_middle, 0, (int)n_cases(SEEDS));
 	tcase_add_test(c, what_others_write_is_seen);
 	tcase_add_test(c, reserved_bits_are_left);
+	tcase_add_loop_test(c, ports_have_none_of_their_own, 0, 4);
+	tcase_add_loop_test(c, logs_are_summed, 0, (int)n_cases(SEEDS));
 	tcase_add_loop_test(c, a_foreign_key_is_one_line, 0, 4);
 	tcase_add_test(c, our_key_opens);
 	tcase_add_test(c, keys_are_written);

@@ -366,6 +366,47 @@ START_TEST(as_libibmad_has_it)
 	ck_assert(info.info == info_again.info && info.table_blocks == info_again.table_blocks);
 }
 END_TEST
+
+START_TEST(logs_and_ports_as_libibmad_has_them)
+{
+	static uint8_t bytes[WIRE_MAD_BYTES];
+	uint8_t *at = bytes + WIRE_CC_LOG_AT, map[WIRE_CC_MASK_BYTES];
+	struct wire_cc_log log;
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, (uint64_t)_i + 1);
+	fill(&rng, bytes, sizeof(bytes));
+	at[0] = (uint8_t)fm_rng_below(&rng, 3);
+	ck_assert_int_eq(wire_cc_log_get(bytes, &log),
+	    mad_get_field(at, 0, IB_CC_CONGESTION_LOG_LOGTYPE_F) == WIRE_CC_LOG_SWITCH);
+	ck_assert_uint_eq(
+	    mad_get_field(at, 0, IB_CC_CONGESTION_LOG_SWITCH_LOG_EVENTS_COUNTER_F), log.n_events);
+	mad_get_array(at, 0, IB_CC_CONGESTION_LOG_SWITCH_PORTMAP_F, map);
+	ck_assert_mem_eq(map, log.ports, sizeof(map));
+	for (unsigned i = 0, n = 0; i < WIRE_CC_LOG_ENTRIES; i++) {
+		uint8_t *e = at + 40 + 12 * i;
+		uint32_t slid = mad_get_field(e, 0, IB_CC_CONGESTION_LOG_ENTRY_SWITCH_SLID_F);
+		uint32_t dlid = mad_get_field(e, 0, IB_CC_CONGESTION_LOG_ENTRY_SWITCH_DLID_F);
+
+		if (slid == 0 || dlid == 0)
+			continue;
+		ck_assert_uint_eq(slid, log.entry[n].slid);
+		ck_assert_uint_eq(dlid, log.entry[n].dlid);
+		ck_assert_uint_eq(
+		    mad_get_field(e, 0, IB_CC_CONGESTION_LOG_ENTRY_SWITCH_SL_F), log.entry[n++].sl);
+	}
+	for (unsigned block = 0; block < 3; block++) {
+		bool unset = true;
+
+		for (unsigned p = 32 * block; p <= 40 && p < 32 * (block + 1); p++)
+			if (mad_get_field(bytes + 4 * (p % 32), 0,
+				IB_CC_SWITCH_PORT_CONGESTION_SETTING_ELEMENT_VALID_F) != 0)
+				unset = false;
+		ck_assert_int_eq(wire_cc_ports_unset(bytes, block, 40), unset);
+		memset(bytes, 0, 4 * 30);
+	}
+}
+END_TEST
 #endif
 
 /* ------------------------------------------------------ the simulator's agent */
@@ -477,6 +518,7 @@ main(void)
 	tcase_add_loop_test(w, what_counts, 0, (int)n_cases(SEEDS));
 #ifdef HAVE_IBMAD
 	tcase_add_loop_test(w, as_libibmad_has_it, 0, (int)n_cases(SEEDS));
+	tcase_add_loop_test(w, logs_and_ports_as_libibmad_has_them, 0, (int)n_cases(SEEDS));
 #endif
 	suite_add_tcase(s, w);
 	tcase_add_test(a, agent_minds_its_key);
