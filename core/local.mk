@@ -6,6 +6,7 @@ include core/text/local.mk
 include core/events/local.mk
 include core/redis/local.mk
 include core/graph/local.mk
+include core/gauge/local.mk
 include core/cdg/local.mk
 include core/verify/local.mk
 include core/nodes/local.mk

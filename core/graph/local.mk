@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# core/graph/: a fabric as switches and cables (snapshot), tables on it, their differences, loads of links.
+# core/graph/: a fabric as switches and cables (snapshot), tables on it, their differences.
 CORE_SOURCES += \
 	core/graph/adaptive.c \
 	core/graph/adaptive.h \
 	core/graph/cable_order.c \
 	core/graph/cable_order.h \
-	core/graph/gauge.c \
-	core/graph/gauge.h \
-	core/graph/gauge_walk.c \
 	core/graph/graph_diff.c \
 	core/graph/graph_diff.h \
 	core/graph/link_speed.c \

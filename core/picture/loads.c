@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "core/graph/gauge.h"
+#include "core/gauge/gauge.h"
 #include "lib/error.h"
 #include "lib/log.h"
 

@@ -2,7 +2,7 @@
 /*
  * core/picture/loads.h - what the cables carry by the plan in force, found beside the loop.
  *
- * Following each host's packets to every other takes too long for the loop (core/graph/gauge.h), so
+ * Following each host's packets to every other takes too long for the loop (core/gauge/gauge.h), so
  * the plan worker does it, for a plan that is asked for; until then nothing is known.
  */
 #ifndef CORE_PICTURE_LOADS_H

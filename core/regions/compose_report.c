@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/graph/gauge.h"
+#include "core/gauge/gauge.h"
 #include "core/regions/compose_steps.h"
 
 /* Is region i the first whose engine has its name? */

@@ -19,7 +19,7 @@
 #include "core/abi/host.h"
 #include "core/engine/fallback.h"
 #include "core/graph/adaptive.h"
-#include "core/graph/gauge.h"
+#include "core/gauge/gauge.h"
 #include "core/graph/graph_diff.h"
 #include "core/mcast/mcast.h"
 #include "core/overlay/overlay.h"

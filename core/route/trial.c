@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/graph/gauge.h"
+#include "core/gauge/gauge.h"
 #include "core/route/route.h"
 #include "lib/error.h"
 

@@ -7,7 +7,6 @@ LAB_SOURCES += \
 	lab/judge/compare_pairs.c \
 	lab/judge/metrics.c \
 	lab/judge/metrics.h \
-	lab/judge/metrics_ebb.c \
 	lab/judge/metrics_internal.h \
 	lab/judge/metrics_shift.c \
 	lab/judge/props.c \

@@ -56,7 +56,7 @@ metrics_compute(const struct snapshot *snap, const struct fm_tables *tables,
 	int rc = gauge_prepare(&g, err);
 
 	if (rc == 0 && (rc = measure_routes(&g, req, &m, err)) == 0 &&
-	    (rc = gauge_ebb(&g, req, &m.ebb, err)) == 0)
+	    (rc = gauge_bisect(&g, req->ebb_samples, req->seed, &m.ebb, err)) == 0)
 		*out = m;
 	fm_arena_fini(&g.mem);
 	return rc;

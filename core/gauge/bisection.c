@@ -15,12 +15,11 @@
  */
 #include <string.h>
 
-#include "lab/judge/metrics_internal.h"
+#include "core/gauge/gauge.h"
 #include "lib/error.h"
 #include "lib/pages.h"
 #include "lib/rng.h"
 
-#define DEFAULT_SAMPLES 1000u
 #define CHUNK_BYTES ((size_t)64 << 20)
 
 struct ebb_worker {
@@ -199,12 +198,13 @@ alloc_chunk(struct gauge *g, struct ebb *e, uint32_t n_samples)
 }
 
 int
-gauge_ebb(struct gauge *g, const struct metrics_request *req, double *ebb, struct fm_error *err)
+gauge_bisect(struct gauge *g, uint32_t n_samples, uint64_t seed, double *ebb, struct fm_error *err)
 {
-	uint32_t n_samples = req->ebb_samples > 0 ? req->ebb_samples : DEFAULT_SAMPLES;
-	struct ebb e = { .g = g, .seed = req->seed, .n_flows = g->n_hosts / 2 * 2 };
+	struct ebb e = { .g = g, .seed = seed, .n_flows = g->n_hosts / 2 * 2 };
 	double sum = 0;
 
+	if (n_samples == 0)
+		n_samples = GAUGE_SAMPLES;
 	*ebb = 1;
 	if (e.n_flows == 0)
 		return 0;

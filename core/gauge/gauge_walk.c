@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/graph/gauge.h"
+#include "core/gauge/gauge.h"
 #include "lib/bitset.h"
 
 struct target {

@@ -2,7 +2,7 @@
 /*
  * Hosts in order, and what links carry of the packets between them.
  */
-#include "core/graph/gauge.h"
+#include "core/gauge/gauge.h"
 
 #include <stdlib.h>
 #include <string.h>

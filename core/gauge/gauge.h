@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/graph/gauge.h - every host's packets followed to every other: what each link carries.
+ * core/gauge/gauge.h - every host's packets followed to every other: what each link carries.
  *
  *	gauge.c		hosts in order, loads
  *	gauge_walk.c	following every destination: loads, and who sends over a link
+ *	bisection.c	random bisections
  */
-#ifndef CORE_GRAPH_GAUGE_H
-#define CORE_GRAPH_GAUGE_H
+#ifndef CORE_GAUGE_GAUGE_H
+#define CORE_GAUGE_GAUGE_H
 
 #include "core/graph/snapshot.h"
 #include "lib/arena.h"
@@ -119,6 +120,13 @@ bool gauge_walk_setup(struct gauge *g, struct walk *walk, size_t max_ranges);
 void gauge_walk_fini(struct walk *walk);
 void gauge_walk_all(struct walk *walk);
 uint64_t gauge_load(const struct gauge *g, const struct walk *walk, fm_link l);
+
+/* The mean share of a link that a flow of a random bisection gets, over so many of them (0:
+ * GAUGE_SAMPLES); after a walk over all.  The same seed: the same bisections.  O(samples x hosts x
+ * hops).  FM_E_RESOURCE. */
+#define GAUGE_SAMPLES 1000u
+int gauge_bisect(
+    struct gauge *g, uint32_t n_samples, uint64_t seed, double *ebb, struct fm_error *err);
 
 /* load[n_links]: routes from CA port to CA port over each directed link.
  * O(switches with hosts x hosts). */
