@@ -22,6 +22,7 @@
 #include "core/health/health.h"
 #include "core/health/quarantine.h"
 #include "core/picture/crossed.h"
+#include "core/picture/marks.h"
 #include "core/plan/plan_cut.h"
 #include "core/server/server.h"
 #include "core/standby/copying.h"
@@ -252,6 +253,42 @@ add_totals(const struct daemon *d, json_t *o)
 		(json_int_t)c->timeouts));
 }
 
+/* How many there are, and in which state; states that none is in are left out. */
+static json_t *
+agent_states_json(const uint32_t n[AGENT_STATES])
+{
+	json_t *o = json_object();
+	json_int_t all = 0;
+
+	for (unsigned i = 0; i < AGENT_STATES; i++) {
+		all += n[i];
+		if (n[i] > 0)
+			json_object_set_new(o, agent_state_word((enum agent_state)i),
+			    json_integer((json_int_t)n[i]));
+	}
+	json_object_set_new(o, "n", json_integer(all));
+	return o;
+}
+
+/* What agents hold, as they were last read. */
+static json_t *
+congestion_json(const struct daemon *d)
+{
+	json_t *others = json_array();
+	struct agents_report r;
+
+	sweeper_agents(d->sweeper, &r);
+	for (unsigned i = 0; i < r.n_named; i++)
+		json_array_append_new(others,
+		    json_pack("{s:o, s:i, s:s}", "node",
+			json_text(inv_node(sweeper_inventory(d->sweeper), r.named[i].slot)->name),
+			"port", (int)r.named[i].port, "state",
+			agent_state_word((enum agent_state)r.named[i].state)));
+	return json_pack("{s:b, s:o, s:o, s:I, s:I, s:o}", "enabled", (int)r.enabled, "switches",
+	    agent_states_json(r.switches), "ports", agent_states_json(r.ports), "gets",
+	    (json_int_t)r.n_gets, "sets", (json_int_t)r.n_sets, "others", others);
+}
+
 /* What switches have said of their groups. */
 static json_t *
 adaptive_json(const struct daemon *d)
@@ -289,7 +326,7 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 		    status, "waits_for_link", json_boolean(daemon_waits_for_link(d)));
 		json_object_set_new(status, "unfinished", daemon_unfinished_json(d));
 		json_object_set_new(status, "audit", audit_json(d));
-		json_object_set_new(status, "congestion_control", daemon_congestion_json(d));
+		json_object_set_new(status, "congestion_control", congestion_json(d));
 		json_object_set_new(status, "adaptive_routing", adaptive_json(d));
 		if (d->ports.n > 1)
 			json_object_set_new(status, "ports", ports_json(d));
@@ -945,7 +982,13 @@ run_vfabrics(void *arg, const json_t *args, json_t **result, struct fm_error *er
 static int
 run_congestion(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
-	return hand_out(daemon_marks_json(arg), result, err);
+	const struct daemon *d = arg;
+	struct sa_view *v = d->sa != NULL ? sa_server_view(d->sa) : NULL;
+	json_t *marks = marks_json(
+	    d->sweeper, v, &d->conf->congestion, d->transport->ops->now_ns(d->transport) / 1000000);
+
+	sa_view_put(v);
+	return hand_out(marks, result, err);
 }
 
 /* ------------------------------------------------------------ all of them */

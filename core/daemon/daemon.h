@@ -224,9 +224,6 @@ struct vfabric;
 /* The same of vfabrics, with what their lists name that is not there.  FM_E_RESOURCE. */
 int daemon_vfabrics_json(
     const struct daemon *d, const struct vfabric *wanted, json_t **out, struct fm_error *err);
-/* congestion_json.c: what agents of congestion control hold; and what switches have marked */
-json_t *daemon_congestion_json(const struct daemon *d);
-json_t *daemon_marks_json(const struct daemon *d);
 /* trouble_json.c: what is unfinished, as the last sweep has left it: entry by entry, and how many
  * there are of each kind */
 json_t *daemon_trouble_json(const struct daemon *d);

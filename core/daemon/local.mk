@@ -3,7 +3,6 @@
 CORE_SOURCES += \
 	core/daemon/administer.c \
 	core/daemon/commands.c \
-	core/daemon/congestion_json.c \
 	core/daemon/daemon.c \
 	core/daemon/daemon.h \
 	core/daemon/dump.c \

@@ -11,6 +11,8 @@ CORE_SOURCES += \
 	core/picture/kept.h \
 	core/picture/loads.c \
 	core/picture/loads.h \
+	core/picture/marks.c \
+	core/picture/marks.h \
 	core/picture/picture.c \
 	core/picture/picture.h \
 	core/picture/picture_text.c

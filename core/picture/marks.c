@@ -1,52 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * core/daemon/congestion_json.c - what fmctl shows of congestion control.  O(ports).
- */
+#include "core/picture/marks.h"
+
 #include <stdlib.h>
 
 #include "core/agents/agents.h"
-#include "core/daemon/daemon.h"
 #include "core/picture/cable.h"
-#include "core/server/server.h"
+#include "core/sweep/sweep.h"
 #include "core/text/json_text.h"
-
-/* How many there are, and in which state; states that none is in are left out. */
-static json_t *
-agent_states_json(const uint32_t n[AGENT_STATES])
-{
-	json_t *o = json_object();
-	json_int_t all = 0;
-
-	for (unsigned i = 0; i < AGENT_STATES; i++) {
-		all += n[i];
-		if (n[i] > 0)
-			json_object_set_new(o, agent_state_word((enum agent_state)i),
-			    json_integer((json_int_t)n[i]));
-	}
-	json_object_set_new(o, "n", json_integer(all));
-	return o;
-}
-
-/* What agents hold, as they were last read. */
-json_t *
-daemon_congestion_json(const struct daemon *d)
-{
-	json_t *others = json_array();
-	struct agents_report r;
-
-	sweeper_agents(d->sweeper, &r);
-	for (unsigned i = 0; i < r.n_named; i++)
-		json_array_append_new(others,
-		    json_pack("{s:o, s:i, s:s}", "node",
-			json_text(inv_node(sweeper_inventory(d->sweeper), r.named[i].slot)->name),
-			"port", (int)r.named[i].port, "state",
-			agent_state_word((enum agent_state)r.named[i].state)));
-	return json_pack("{s:b, s:o, s:o, s:I, s:I, s:o}", "enabled", (int)r.enabled, "switches",
-	    agent_states_json(r.switches), "ports", agent_states_json(r.ports), "gets",
-	    (json_int_t)r.n_gets, "sets", (json_int_t)r.n_sets, "others", others);
-}
-
-/* --------------------------------------------------------------------- marks */
 
 #define MARKS_SHOWN 100 /* switches */
 
@@ -109,11 +69,10 @@ packets_json(const struct sa_view *v, const struct wire_cc_log *log)
 }
 
 static json_t *
-marked_json(const struct daemon *d, const struct sa_view *v, const struct marked *m)
+marked_json(
+    const struct inventory *inv, const struct sa_view *v, const struct marked *m, int64_t now_ms)
 {
-	const struct inventory *inv = sweeper_inventory(d->sweeper);
 	const struct inv_node *n = inv_node(inv, m->slot);
-	int64_t now_ms = d->transport->ops->now_ns(d->transport) / 1000000;
 	const struct agent_log *log = m->log;
 
 	return json_pack("{s:o, s:o, s:i, s:I, s:f, s:f, s:o, s:o}", "switch", json_text(n->name),
@@ -124,17 +83,17 @@ marked_json(const struct daemon *d, const struct sa_view *v, const struct marked
 }
 
 json_t *
-daemon_marks_json(const struct daemon *d)
+marks_json(const struct sweeper *s, const struct sa_view *v, const struct conf_congestion *set,
+    int64_t now_ms)
 {
-	const struct inventory *inv = sweeper_inventory(d->sweeper);
-	struct sa_view *v = d->sa != NULL ? sa_server_view(d->sa) : NULL;
+	const struct inventory *inv = sweeper_inventory(s);
 	struct marked *marked = calloc(inv->nodes.n + 1, sizeof(*marked));
 	int n_switches = 0, n_read = 0, n_marked = 0;
 	json_t *list = marked != NULL ? json_array() : NULL;
 
 	for (uint32_t i = 0; marked != NULL && i < inv->nodes.n; i++) {
 		const struct inv_node *n = inv_node(inv, i);
-		const struct agent_log *log = sweeper_congestion_log(d->sweeper, i);
+		const struct agent_log *log = sweeper_congestion_log(s, i);
 
 		if (!n->present || !inv_is_switch(n))
 			continue;
@@ -146,11 +105,9 @@ daemon_marks_json(const struct daemon *d)
 	if (marked != NULL)
 		qsort(marked, (size_t)n_marked, sizeof(*marked), by_marks);
 	for (int i = 0; i < n_marked && i < MARKS_SHOWN; i++)
-		json_array_append_new(list, marked_json(d, v, &marked[i]));
+		json_array_append_new(list, marked_json(inv, v, &marked[i], now_ms));
 	free(marked);
-	sa_view_put(v);
-	return json_pack("{s:b, s:I, s:i, s:i, s:i, s:o}", "enabled",
-	    (int)d->conf->congestion.enable, "interval_ms",
-	    (json_int_t)d->conf->congestion.log_interval_ms, "n_switches", n_switches, "n_read",
+	return json_pack("{s:b, s:I, s:i, s:i, s:i, s:o}", "enabled", (int)set->enable,
+	    "interval_ms", (json_int_t)set->log_interval_ms, "n_switches", n_switches, "n_read",
 	    n_read, "n_marked", n_marked, "switches", list);
 }
