@@ -323,6 +323,7 @@ UNIT_TESTS = \
 	tests/unit/check_rmpp \
 	tests/unit/check_rchain \
 	tests/unit/check_regexp \
+	tests/unit/check_rivals \
 	tests/unit/check_watch \
 	tests/unit/check_sa_parts \
 	tests/unit/check_sa_wire \

@@ -13,25 +13,29 @@
 #include "lib/error.h"
 #include "lib/hash.h"
 
-/* The entry whose tables are compared with those of a step of `auto`; NULL if there is none. */
+/* The entries whose tables are compared with those of a step of `auto`: what is installed. */
 static int
-resolve_rival(struct conf_private *self, const struct auto_step *step,
-    const struct chain_entry **out, struct fm_error *err)
+resolve_rivals(struct conf_private *self, const struct auto_step *step, struct chain_entry *out,
+    struct fm_error *err)
 {
-	struct chain_entry *entry;
-	int rc;
+	struct chain_rival *rivals = fm_arena_array(&self->mem, AUTO_RIVALS, struct chain_rival);
+	int rc = 0;
 
-	*out = NULL;
-	if (step->rival == NULL || engine_find(self->engines, step->rival) == NULL)
-		return 0;
-	entry = fm_arena_array(&self->mem, 1, struct chain_entry);
-	if (entry == NULL)
+	if (rivals == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the chain of engines");
-	if ((rc = conf_resolve_entry(self, step->rival, entry, err)) != 0)
-		return rc;
-	entry->because = step->rival_because;
-	*out = entry;
-	return 0;
+	out->rival = rivals;
+	for (unsigned i = 0; rc == 0 && step->rivals != NULL && i < AUTO_RIVALS; i++) {
+		const struct auto_rival *r = &step->rivals[i];
+		struct chain_rival *one = &rivals[out->n_rivals];
+
+		if (r->engine == NULL || engine_find(self->engines, r->engine) == NULL)
+			continue;
+		rc = conf_resolve_entry(self, r->engine, &one->entry, err);
+		one->entry.because = r->because;
+		one->most = r->most;
+		out->n_rivals++;
+	}
+	return rc;
 }
 
 /* An entry for each engine that `auto` may take and that is installed. */
@@ -46,7 +50,7 @@ resolve_auto(
 			continue;
 		rc = conf_resolve_entry(self, auto_steps[i].engine, &entries[*n], err);
 		if (rc == 0)
-			rc = resolve_rival(self, &auto_steps[i], &entries[*n].rival, err);
+			rc = resolve_rivals(self, &auto_steps[i], &entries[*n], err);
 		if (rc != 0)
 			return rc;
 		entries[(*n)++].because = auto_steps[i].because;

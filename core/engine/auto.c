@@ -6,24 +6,44 @@
  * round.  For graphs of no shape balance comes first (dfsssp), then what never
  * runs out of VLs (nue), then what needs a single one.
  *
- * Digits, by which fattree routes, suit trees whose pods are alike.  Where they leave links
- * uneven, the better of fattree and updn is taken (core/route/route.c).
+ * Digits, by which fattree routes, suit trees whose pods are alike; routes in closed form suit
+ * shapes that are whole.  Where they leave links uneven, the best of these and of their rivals'
+ * is taken (core/route/rivals.h).  The bounds on LIDs * links are where updn still evens trees,
+ * and where dfsssp (some 200 switches) and nue (some 900) take about a second of one core.
  */
 #include "core/engine/auto.h"
+
+#define UPDN_MOST 24000000u
+#define DFSSSP_MOST 4000000u
+#define NUE_MOST 100000000u
+
+static const struct auto_rival of_trees[AUTO_RIVALS] = { { "updn",
+    "a ragged tree: up/down by load spreads it better", UPDN_MOST } };
+static const struct auto_rival of_shapes[AUTO_RIVALS] = {
+	{ "dfsssp", "a shape whose own routes are uneven: balanced shortest paths spread better",
+	    DFSSSP_MOST },
+	{ "nue", "a shape whose own routes are uneven: nue spreads better", NUE_MOST }
+};
+static const struct auto_rival of_any_graph[AUTO_RIVALS] = { { "nue",
+    "no regular shape: nue spreads it better than shortest paths", NUE_MOST } };
 
 const struct auto_step auto_steps[AUTO_N_STEPS] = {
 	{ .engine = "fattree",
 	    .because = "a tree: cables join neighbouring tiers",
-	    .rival = "updn",
-	    .rival_because = "a ragged tree: up/down by load spreads it better" },
+	    .rivals = of_trees },
 	{ .engine = "hyperx",
-	    .because = "a HyperX: switches in lines, each joined to all of its line" },
+	    .because = "a HyperX: switches in lines, each joined to all of its line",
+	    .rivals = of_shapes },
 	{ .engine = "dragonfly",
-	    .because = "a dragonfly: groups of joined switches, cables between all groups" },
-	{ .engine = "torus2qos", .because = "a torus or mesh of two or three dimensions" },
-	{ .engine = "dor", .because = "a mesh or hypercube" },
+	    .because = "a dragonfly: groups of joined switches, cables between all groups",
+	    .rivals = of_shapes },
+	{ .engine = "torus2qos",
+	    .because = "a torus or mesh of two or three dimensions",
+	    .rivals = of_shapes },
+	{ .engine = "dor", .because = "a mesh or hypercube", .rivals = of_shapes },
 	{ .engine = "dfsssp",
-	    .because = "no regular shape: shortest paths balanced over the whole fabric" },
+	    .because = "no regular shape: shortest paths balanced over the whole fabric",
+	    .rivals = of_any_graph },
 	{ .engine = "nue",
 	    .because = "no regular shape, and shortest paths need more VLs than are allowed" },
 	{ .engine = "updn",

@@ -6,7 +6,7 @@
  * none at all.  Each engine's own route() looks at the fabric; there is no second
  * opinion that could differ from it, options of the engines hold as anywhere,
  * and verify has the last word.  The first that passes routes the fabric, the
- * others' reasons say why not they (struct plan).  It may have a rival, whose tables are
+ * others' reasons say why not they (struct plan).  It may have rivals, whose tables are
  * measured beside its own and taken if they are better.
  */
 #ifndef CORE_ENGINE_AUTO_H
@@ -17,11 +17,18 @@
 /* For lists, help and names in a chain; it has no route(). */
 extern const struct fm_engine auto_engine;
 
+struct auto_rival {
+	const char *engine, *because;
+	uint64_t most; /* it is asked on fabrics of at most so many LIDs * links */
+};
+#define AUTO_RIVALS 2
+
 struct auto_step {
 	const char *engine;
 	const char *because; /* what the fabric is if this engine takes it */
-	const char *rival;   /* the engine to compare with where links are uneven, or NULL */
-	const char *rival_because;
+	/* [AUTO_RIVALS], NULL: none.  Engines to compare with where links are uneven; engine NULL:
+	 * no more of them. */
+	const struct auto_rival *rivals;
 };
 extern const struct auto_step auto_steps[]; /* [AUTO_N_STEPS] */
 #define AUTO_N_STEPS 8

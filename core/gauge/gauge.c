@@ -109,6 +109,16 @@ index_ports(struct gauge *g, struct fm_error *err)
 	return 0;
 }
 
+uint32_t
+gauge_longest(const struct gauge *g, const struct walk *walk)
+{
+	uint32_t most = 0;
+
+	for (unsigned i = 0; i < g->n_workers; i++)
+		most = walk->w[i].max_open > most ? walk->w[i].max_open : most;
+	return most;
+}
+
 uint64_t
 gauge_load(const struct gauge *g, const struct walk *walk, fm_link l)
 {

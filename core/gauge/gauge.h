@@ -119,6 +119,8 @@ int gauge_no_memory(struct fm_error *err);
 bool gauge_walk_setup(struct gauge *g, struct walk *walk, size_t max_ranges);
 void gauge_walk_fini(struct walk *walk);
 void gauge_walk_all(struct walk *walk);
+/* Links of the longest route; with the walk over all, what g->max_links is to be. */
+uint32_t gauge_longest(const struct gauge *g, const struct walk *walk);
 uint64_t gauge_load(const struct gauge *g, const struct walk *walk, fm_link l);
 
 /* The mean share of a link that a flow of a random bisection gets, over so many of them (0:

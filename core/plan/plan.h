@@ -25,11 +25,17 @@ struct chain_entry {
 	const char *name;		    /* as written: "fattree" or "fattree:pods" */
 	/* NULL, or of an entry that `auto` stands for (auto.h): what the fabric then is */
 	const char *because;
-	/* NULL, or of such an entry: the one whose tables are compared with its own */
-	const struct chain_entry *rival;
+	/* [n_rivals] of such an entry: those whose tables are compared with its own */
+	const struct chain_rival *rival;
+	uint32_t n_rivals;
 	int64_t time_limit_ms; /* 0 = none */
 	/* NULL, or of the entry `chains`: its steps; the engine is a name then */
 	const struct overlay *overlay;
+};
+
+struct chain_rival {
+	struct chain_entry entry;
+	uint64_t most; /* it is asked on fabrics of at most so many LIDs * links */
 };
 
 struct chain {
@@ -185,7 +191,7 @@ struct plan {
 	struct verdict verdict; /* of tables; without them, of the last that failed it */
 	char engine[64];	/* the entry that made the tables, "" when none did */
 	const char *because;	/* why `auto` took it; NULL: it was named */
-	char weighed[200]; /* "" or what `auto` measured of two engines, and by which it chose */
+	char weighed[200]; /* "" or what `auto` measured of several engines, by which it chose */
 	FM_VEC(struct plan_refusal) refused; /* of a composed plan: the joins, "flat", ... */
 	struct plan_regions *regions;	     /* NULL: one region, or kept over a restart */
 	/* Groups that were asked for and made, but given up: the witness of a credit

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/route/: keep, repair, or route anew: plan_make(); the thread that does it.
 CORE_SOURCES += \
+	core/route/rivals.c \
+	core/route/rivals.h \
 	core/route/route.c \
 	core/route/route.h \
 	core/route/trial.c \

@@ -3,7 +3,7 @@
  * Keeping, else the chain: each entry is bound, routed and verified; the first
  * whose tables are safe and join all pairs that cables join makes the plan, the others
  * leave their reason behind.  Where none joins all, the one that joins most does.
- * An entry of `auto` may have a rival: the better of two tables is taken.
+ * An entry of `auto` may have rivals: the best of all their tables are taken (rivals.h).
  * Where there are regions they are composed, each by its own chain (compose.h).
  * Cost: that of the entries tried, and one verification each.
  */
@@ -19,7 +19,6 @@
 #include "core/abi/host.h"
 #include "core/engine/fallback.h"
 #include "core/graph/adaptive.h"
-#include "core/gauge/gauge.h"
 #include "core/graph/graph_diff.h"
 #include "core/mcast/mcast.h"
 #include "core/overlay/overlay.h"
@@ -28,18 +27,15 @@
 #include "core/regions/regions.h"
 #include "core/repair/linger.h"
 #include "core/repair/repair.h"
+#include "core/route/rivals.h"
 #include "core/transition/reconfig.h"
 #include "core/verify/verify.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
-/* A rival of an entry of `auto` is asked where the fullest link bears so much more than the mean,
- * on fabrics of at most so many LIDs * links (up to there trees are evened), and taken where the
- * squares of all loads sum to so much less and the fullest link bears at most so much more. */
+/* The rivals of an entry of `auto` are asked where the fullest link bears so much more than the
+ * mean. */
 #define RIVAL_EVEN 1.05
-#define RIVAL_MOST 24000000u
-#define RIVAL_BETTER 0.99
-#define RIVAL_FULLER 1.05
 
 int
 router_init(struct router *r, unsigned n_workers, struct fm_error *err)
@@ -242,88 +238,106 @@ take_second_best(struct plan *p, struct candidate *best)
 
 /* ------------------------------------------------------------------- rivals */
 
-/* What links between switches bear of the routes between hosts. */
-struct burden {
-	uint64_t most;
-	double sum, squares;
+/* The tables of an entry of `auto` and of its rivals, the one in force first. */
+struct contest {
+	struct candidate of[RIVALS_MOST];
+	struct measured is[RIVALS_MOST];
+	size_t n;
+	double route_ms, verify_ms; /* of all that were asked */
 };
 
-static int
-measure(struct router *r, const struct snapshot *snap, const struct tables *t, struct burden *out,
-    struct fm_error *err)
-{
-	uint64_t *load = calloc(snap->fab.n_links + 1u, sizeof(*load));
-	int rc = load != NULL ? link_loads(snap, &t->t, r->workers, load, err)
-			      : fm_fail(err, FM_E_RESOURCE, "out of memory while measuring tables");
-
-	*out = (struct burden){ 0 };
-	for (fm_link l = 0; rc == 0 && l < snap->fab.n_links; l++) {
-		out->most = load[l] > out->most ? load[l] : out->most;
-		out->sum += (double)load[l];
-		out->squares += (double)load[l] * (double)load[l];
-	}
-	free(load);
-	return rc;
-}
-
-/* The squares say how many pairs of flows meet on a link, as many flows at once do.  A rival that
- * is in force stays as long as it is better at all. */
-static bool
-rival_is_better(const struct burden *own, const struct burden *its, const struct chain_entry *rival,
-    const struct plan *prev)
-{
-	bool was_it = prev != NULL && prev->because == rival->because;
-
-	return its->squares < (was_it ? 1 : RIVAL_BETTER) * own->squares &&
-	    (double)its->most <= RIVAL_FULLER * (double)own->most;
-}
-
 static void
-say_weighed(
-    struct plan *p, const struct chain_entry *e, const struct burden *own, const struct burden *its)
+say_weighed(struct plan *p, const struct contest *c)
 {
-	snprintf(p->weighed, sizeof(p->weighed),
-	    "%.40s has %" PRIu64 " routes on the fullest link, %.40s %" PRIu64
-	    ", and %.3f of the pairs of flows that meet on one",
-	    e->name, own->most, e->rival->name, its->most, its->squares / own->squares);
+	size_t at = 0;
+
+	for (size_t i = 0; i < c->n && at < sizeof(p->weighed); i++)
+		at += (size_t)snprintf(p->weighed + at, sizeof(p->weighed) - at,
+		    i == 0 ? "%.40s has %" PRIu64
+			     " routes on the fullest link and %.3f of a random bisection"
+			   : ", %.40s %" PRIu64 " and %.3f",
+		    c->of[i].entry->name, c->is[i].most, c->is[i].ebb);
+}
+
+static bool
+is_in_force(const struct search *s, const struct chain_entry *e)
+{
+	return s->prev != NULL && strcmp(s->prev->engine, e->name) == 0;
+}
+
+/* What a rival makes, if verify lets it pass; that it refuses is no failure. */
+static int
+add_rival(
+    struct search *s, struct contest *all, const struct chain_entry *rival, struct fm_error *err)
+{
+	struct candidate c = { .entry = rival };
+	struct measured is = { 0 };
+	struct fm_error why;
+	size_t place = is_in_force(s, rival) ? 0 : all->n;
+	int rc;
+
+	if (all->n == RIVALS_MOST)
+		return 0;
+	rc = route_entry(s, &c, &why);
+	all->route_ms += c.route_ms;
+	if (rc != 0)
+		return 0;
+	rc = judge_entry(s, &c, err);
+	all->verify_ms += c.verify_ms;
+	if (rc == 0)
+		rc = rivals_measure(s->p->snap, &c.tables->t, s->r->workers, &is, err);
+	if (rc != 0 || !verdict_is_safe(&c.verdict, s->allow_credit_loops) ||
+	    c.verdict.unreachable_pairs > 0) {
+		tables_put(c.tables);
+		return rc;
+	}
+	is.n_vls = c.verdict.vls;
+	memmove(&all->of[place + 1], &all->of[place], (all->n - place) * sizeof(*all->of));
+	memmove(&all->is[place + 1], &all->is[place], (all->n - place) * sizeof(*all->is));
+	all->of[place] = c;
+	all->is[place] = is;
+	all->n++;
+	return 0;
+}
+
+static bool
+is_asked(const struct search *s, const struct chain_entry *e, size_t i)
+{
+	const struct fm_fabric *fab = &s->p->snap->fab;
+
+	return (uint64_t)(fab->n_ends + fab->n_switches) * fab->n_links <= e->rival[i].most;
 }
 
 /* The tables of `own` are good.  Where they leave links uneven, on fabrics that are not too large,
- * the rival routes, too; its tables take their place if they are better and verify lets them pass.
- * That it refuses is no failure. */
+ * its rivals route, too, and the best of all tables are taken. */
 static int
-weigh_rival(struct search *s, struct candidate *own, struct fm_error *err)
+weigh_rivals(struct search *s, struct candidate *own, struct fm_error *err)
 {
-	struct candidate its = { .entry = own->entry->rival };
-	struct burden a, b;
-	struct fm_error why = { 0 };
-	uint32_t n_links = s->p->snap->fab.n_links;
-	bool better = false;
+	const struct chain_entry *e = own->entry;
+	struct contest all = {
+		.of = { *own }, .n = 1, .route_ms = own->route_ms, .verify_ms = own->verify_ms
+	};
+	size_t best;
 	int rc;
 
-	if ((uint64_t)s->p->snap->fab.max_lid * n_links > RIVAL_MOST)
+	if (e->n_rivals == 0 || !is_asked(s, e, e->n_rivals - 1))
 		return 0;
-	if ((rc = measure(s->r, s->p->snap, own->tables, &a, err)) != 0 ||
-	    (double)a.most * n_links <= RIVAL_EVEN * a.sum)
+	rc = rivals_measure(s->p->snap, &own->tables->t, s->r->workers, &all.is[0], err);
+	if (rc != 0 || (double)all.is[0].most <= RIVAL_EVEN * all.is[0].mean)
 		return rc;
-	if (route_entry(s, &its, &why) == 0 &&
-	    (rc = measure(s->r, s->p->snap, its.tables, &b, err)) == 0) {
-		say_weighed(s->p, own->entry, &a, &b);
-		better = rival_is_better(&a, &b, its.entry, s->prev);
-	}
-	if (better)
-		rc = judge_entry(s, &its, err);
-	own->route_ms += its.route_ms;
-	if (rc == 0 && better && verdict_is_safe(&its.verdict, s->allow_credit_loops) &&
-	    its.verdict.unreachable_pairs == 0) {
-		struct candidate was = *own;
-
-		its.route_ms = was.route_ms;
-		its.verify_ms += was.verify_ms;
-		*own = its;
-		its = was;
-	}
-	tables_put(its.tables);
+	all.is[0].n_vls = own->verdict.vls;
+	for (uint32_t i = 0; rc == 0 && i < e->n_rivals; i++)
+		if (is_asked(s, e, i))
+			rc = add_rival(s, &all, &e->rival[i].entry, err);
+	if (all.n > 1)
+		say_weighed(s->p, &all);
+	best = rivals_choose(all.is, all.n);
+	*own = all.of[best];
+	own->route_ms = all.route_ms;
+	own->verify_ms = all.verify_ms;
+	all.of[best].tables = NULL;
+	for (size_t i = 0; i < all.n; i++)
+		tables_put(all.of[i].tables);
 	return rc;
 }
 
@@ -350,7 +364,7 @@ try_entry(
 	} else if (rc == 0 && c.verdict.unreachable_pairs > 0) {
 		rc = hold(s, &c, best, err);
 	} else if (rc == 0) {
-		rc = e->rival != NULL ? weigh_rival(s, &c, err) : 0;
+		rc = weigh_rivals(s, &c, err);
 		use_candidate(s->p, &c);
 	}
 	tables_put(c.tables);
@@ -677,15 +691,15 @@ static int
 is_better(struct router *r, const struct plan *p, const struct plan *fresh, bool *better,
     struct fm_error *err)
 {
-	struct burden was, is;
+	struct measured was, is;
 	int rc = 0;
 
 	*better = fresh->tables != NULL &&
 	    fresh->verdict.unreachable_pairs <= p->verdict.unreachable_pairs;
 	if (!*better || p->change.waiting[0] != '\0')
 		return 0; /* tables that wait are wanted as they are */
-	if ((rc = measure(r, p->snap, p->tables, &was, err)) != 0 ||
-	    (rc = measure(r, fresh->snap, fresh->tables, &is, err)) != 0)
+	if ((rc = rivals_measure(p->snap, &p->tables->t, r->workers, &was, err)) != 0 ||
+	    (rc = rivals_measure(fresh->snap, &fresh->tables->t, r->workers, &is, err)) != 0)
 		return rc;
 	*better = is.most * 100 <= was.most * REBALANCE_PERCENT;
 	log_debug("route", "rebalance: routes on a link at most %" PRIu64 ", now %" PRIu64, is.most,

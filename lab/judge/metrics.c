@@ -13,9 +13,7 @@ sum_loads(struct gauge *g, const struct walk *walk, struct metrics *m)
 	uint64_t sum = 0;
 
 	m->load_min = n_links > 0 ? UINT64_MAX : 0;
-	for (unsigned i = 0; i < g->n_workers; i++)
-		g->max_links =
-		    walk->w[i].max_open > g->max_links ? walk->w[i].max_open : g->max_links;
+	g->max_links = gauge_longest(g, walk);
 	for (fm_link l = 0; l < n_links; l++) {
 		uint64_t load = gauge_load(g, walk, l);
 

@@ -474,6 +474,21 @@ START_TEST(what_is_none_is_refused)
 }
 END_TEST
 
+/* Whatever q is modulo 4, and with cables lost. */
+START_TEST(slim_flies_are_none)
+{
+	static const char *const words[] = { "slimfly 3 2", "slimfly 5 2", "slimfly 7 2",
+		"slimfly 11 1", "slimfly 13 1", "slimfly 19 1" };
+	static const int lost_pct[] = { 0, 1, 5, 10 };
+	struct fabric f = { .words = words[_i / 4], .links_pct = lost_pct[_i % 4], .seed = 7 };
+	struct routed r;
+
+	route(&r, &f, 8);
+	ck_assert_msg(r.rc == FM_E_TOPOLOGY, "%s less %d %%", f.words, lost_pct[_i % 4]);
+	routed_fini(&r);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -490,6 +505,7 @@ main(void)
 	tcase_add_test(tc, lids_of_one_host_take_different_cables);
 	tcase_add_loop_test(tc, the_engine_has_the_properties, 0, 3);
 	tcase_add_loop_test(tc, what_is_none_is_refused, 0, N_OTHERS);
+	tcase_add_loop_test(tc, slim_flies_are_none, 0, 24);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

@@ -21,10 +21,13 @@
 #include "plugins/engines/dragonfly/dragonfly.h"
 
 #define MAX_COMMON 256
-/* Of a line's arcs: Slim Flies have half, a fifth lost at random leaves more. */
+/* Of a line's arcs: a fifth lost at random leaves more. */
 #define LEAST_DENSITY 0.55
 #define LEAST_JOINED 0.5 /* of group pairs with a cable */
 #define MAX_GROUPS 4096u
+#define LEAST_SIDED 6u /* groups of a Slim Fly, with q = 3 */
+#define SIDE_PASSES 8u
+#define MOST_WITHIN 0.2 /* of arcs between groups, that join two of a side */
 
 struct finder {
 	struct df *df;
@@ -189,6 +192,57 @@ joined_share(struct finder *f)
 		}
 	}
 	return (double)joined / ((double)df->n_groups * (df->n_groups - 1));
+}
+
+enum side { NO_SIDE, LEFT, RIGHT };
+
+/* Arcs of a group to others that stand on this side. */
+static uint32_t
+arcs_to_side(const struct finder *f, uint32_t group, enum side side)
+{
+	const struct df *df = f->df;
+	uint32_t n = 0;
+
+	for (uint32_t i = df->first[group]; i < df->first[group + 1]; i++)
+		DF_EACH_ARC(df, a, df->member[i])
+		{
+			uint32_t to = df->group[df->arcs.to[a]];
+
+			n += to != group && f->number[to] == side;
+		}
+	return n;
+}
+
+/* Do the groups stand on two sides, with cables from side to side, but for some of a group that is
+ * taken for two?  Those of a Slim Fly do (the halves of a McKay-Miller-Siran graph of 2 q^2
+ * switches, q 3 at least), whatever its q, and also when cables are lost.  Of many groups of a
+ * dragonfly, all joined to one another, no sides leave less than two fifths within a side.  Each
+ * group in turn goes to the side to which it has fewer arcs. */
+static bool
+is_two_sided(struct finder *f)
+{
+	const struct df *df = f->df;
+	uint32_t within = 0, across = 0;
+	bool changed = true;
+
+	if (df->n_groups < LEAST_SIDED)
+		return false;
+	memset(f->number, 0, df->n_groups * sizeof(*f->number));
+	for (unsigned pass = 0; changed && pass < SIDE_PASSES; pass++) {
+		changed = false;
+		for (uint32_t g = 0; g < df->n_groups; g++) {
+			enum side side =
+			    arcs_to_side(f, g, LEFT) <= arcs_to_side(f, g, RIGHT) ? LEFT : RIGHT;
+
+			changed = changed || f->number[g] != side;
+			f->number[g] = side;
+		}
+	}
+	for (uint32_t g = 0; g < df->n_groups; g++) {
+		within += arcs_to_side(f, g, f->number[g]);
+		across += arcs_to_side(f, g, LEFT + RIGHT - f->number[g]);
+	}
+	return within < MOST_WITHIN * (within + across);
 }
 
 /* ------------------------------------------------------------------- lines */
@@ -359,6 +413,8 @@ try_bound(struct finder *f, uint32_t bound)
 
 	group_by(f, bound);
 	if (!is_plausible(f->df))
+		return 0;
+	if (is_two_sided(f))
 		return 0;
 	joined = joined_share(f);
 	density = joined >= LEAST_JOINED ? find_lines(f) : 0;

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "core/route/rivals.h"
+
+#include <limits.h>
+
+#include "core/gauge/gauge.h"
+#include "lib/error.h"
+
+#define LEAST_SAMPLES 20u
+#define MOST_SAMPLES 500u
+
+static uint32_t
+n_samples(const struct gauge *g)
+{
+	uint32_t n = RIVALS_FLOWS / (g->n_hosts / 2 + 1);
+
+	return n < LEAST_SAMPLES ? LEAST_SAMPLES : n > MOST_SAMPLES ? MOST_SAMPLES : n;
+}
+
+static void
+sum_loads(struct gauge *g, const struct walk *walk, struct measured *out)
+{
+	uint64_t sum = 0;
+
+	g->max_links = gauge_longest(g, walk);
+	for (fm_link l = 0; l < g->fab->n_links; l++) {
+		uint64_t load = gauge_load(g, walk, l);
+
+		sum += load;
+		out->most = load > out->most ? load : out->most;
+	}
+	out->mean = g->fab->n_links > 0 ? (double)sum / g->fab->n_links : 0;
+}
+
+int
+rivals_measure(const struct snapshot *snap, const struct fm_tables *t, struct fm_pool *workers,
+    struct measured *out, struct fm_error *err)
+{
+	struct gauge g = { .fab = &snap->fab, .t = t, .workers = workers };
+	struct walk walk = { 0 };
+	int rc = gauge_prepare(&g, err);
+
+	*out = (struct measured){ 0 };
+	if (rc == 0 && !gauge_walk_setup(&g, &walk, 1))
+		rc = gauge_no_memory(err);
+	if (rc == 0) {
+		gauge_walk_all(&walk);
+		sum_loads(&g, &walk, out);
+		rc = gauge_bisect(&g, n_samples(&g), 1, &out->ebb, err);
+	}
+	gauge_walk_fini(&walk);
+	fm_arena_fini(&g.mem);
+	return rc;
+}
+
+/* How far tables are from what is as good as the best: 1 at most, they are. */
+static double
+distance(const struct measured *m, uint64_t fewest, double best_ebb)
+{
+	double fuller =
+	    fewest > 0 ? ((double)m->most / (double)fewest - 1) / (RIVALS_FULLER - 1) : 0;
+	double slower = (best_ebb - m->ebb) / RIVALS_EBB;
+
+	return fuller > slower ? fuller : slower;
+}
+
+size_t
+rivals_choose(const struct measured *m, size_t n)
+{
+	uint64_t fewest = UINT64_MAX;
+	double best_ebb = 0;
+	unsigned least_vls = UINT_MAX;
+	size_t nearest = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		fewest = m[i].most < fewest ? m[i].most : fewest;
+		best_ebb = m[i].ebb > best_ebb ? m[i].ebb : best_ebb;
+	}
+	for (size_t i = 0; i < n; i++) {
+		double d = distance(&m[i], fewest, best_ebb);
+
+		if (d < distance(&m[nearest], fewest, best_ebb))
+			nearest = i;
+		if (d <= 1 && m[i].n_vls < least_vls)
+			least_vls = m[i].n_vls;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (distance(&m[i], fewest, best_ebb) <= 1 && m[i].n_vls <= least_vls + 1)
+			return i;
+	return nearest;
+}

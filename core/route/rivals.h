@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/rivals.h - which of several proven tables `auto` takes, by what they would bear.
+ *
+ * Two figures count: the routes on the fullest link, and the share of a link that a flow of a
+ * random bisection gets (eBB).  Tables are as good as the best where they have at most
+ * RIVALS_FULLER of the fewest routes and at most RIVALS_EBB less than the most of a share.  Of
+ * those the first is taken that needs at most one VL more than the fewest; where there is none
+ * such, what is nearest to it by the worse of its two figures.
+ *
+ * Cost: rivals_measure() follows all routes, and some RIVALS_FLOWS flows of bisections.
+ */
+#ifndef CORE_ROUTE_RIVALS_H
+#define CORE_ROUTE_RIVALS_H
+
+#include "core/graph/snapshot.h"
+#include "lib/pool.h"
+
+#define RIVALS_MOST 4 /* tables that are compared */
+#define RIVALS_FULLER 1.05
+#define RIVALS_EBB 0.005
+#define RIVALS_FLOWS 500000u
+
+struct measured {
+	uint64_t most; /* routes between hosts on the fullest link between switches */
+	double mean;   /* of all such links */
+	double ebb;
+	unsigned n_vls; /* that the tables use; the caller sets it */
+};
+
+/* FM_E_RESOURCE */
+int rivals_measure(const struct snapshot *snap, const struct fm_tables *t, struct fm_pool *workers,
+    struct measured *out, struct fm_error *err);
+/* Which of n, 1 at least. */
+size_t rivals_choose(const struct measured *m, size_t n);
+
+#endif
