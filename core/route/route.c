@@ -305,7 +305,7 @@ is_asked(const struct search *s, const struct chain_entry *e, size_t i)
 {
 	const struct fm_fabric *fab = &s->p->snap->fab;
 
-	return (uint64_t)(fab->n_ends + fab->n_switches) * fab->n_links <= e->rival[i].most;
+	return (uint64_t)fab->n_ends * fab->n_links <= e->rival[i].most;
 }
 
 /* The tables of `own` are good.  Where they leave links uneven, on fabrics that are not too large,
