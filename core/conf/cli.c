@@ -567,6 +567,25 @@ help_engine(const struct engine_set *set, const char *name, FILE *out, struct fm
 }
 
 static int
+list_engines(const struct cli *cli, const struct engine_set *set, FILE *out, struct fm_error *err)
+{
+	struct apart_settings apart;
+	struct vendors *vendors = NULL;
+	int rc;
+
+	conf_peek_isolation(&cli->source, &apart);
+	rc = vendors_load(&vendors, cli->plugin_dirs, &apart, err);
+	if (rc == 0 && cli->json) {
+		rc = describe_engines_json(set, vendors, out, err);
+	} else if (rc == 0) {
+		describe_engines(set, out);
+		describe_programmers(vendors, out);
+	}
+	vendors_free(vendors);
+	return rc;
+}
+
+static int
 show_engines(const struct cli *cli, FILE *out, struct fm_error *err)
 {
 	struct engine_set set;
@@ -576,10 +595,8 @@ show_engines(const struct cli *cli, FILE *out, struct fm_error *err)
 		return rc;
 	if (cli->task == CLI_HELP_ENGINE)
 		rc = help_engine(&set, cli->engine, out, err);
-	else if (cli->json)
-		rc = describe_engines_json(&set, out, err);
 	else
-		describe_engines(&set, out);
+		rc = list_engines(cli, &set, out, err);
 	engine_set_fini(&set);
 	return rc;
 }

@@ -9,6 +9,7 @@
 
 #include "core/abi/options.h"
 #include "core/abi/plugin_check.h"
+#include "core/apart/programmer.h"
 #include "core/conf/conf.h"
 #include "core/events/kinds.h"
 #include "core/opensm/opafm.h"
@@ -77,6 +78,19 @@ describe_engines(const struct engine_set *set, FILE *out)
 		fprintf(out, "%srefused: %s\n", i == 0 ? "\n" : "", set->refused[i].reason);
 }
 
+void
+describe_programmers(const struct vendors *v, FILE *out)
+{
+	if (v->n_vendors + v->n_refused > 0)
+		fprintf(out, "\nProgrammers of adaptive routing:\n");
+	for (size_t i = 0; i < v->n_vendors; i++)
+		fprintf(out, "%s\n    %s\n    ABI %u.%u%s\n", v->vendor[i]->name,
+		    v->vendor[i]->summary, v->vendor[i]->abi_major, v->vendor[i]->abi_minor,
+		    programmer_of(v->vendor[i]) != NULL ? ", in a process of its own" : "");
+	for (size_t i = 0; i < v->n_refused; i++)
+		fprintf(out, "refused: %s\n", v->refused[i].reason);
+}
+
 static const char *
 type_name(enum fm_opt_type type)
 {
@@ -117,8 +131,28 @@ engine_json(const struct engine_file *file)
 	    "abi", e->abi_major, e->abi_minor, "traits", names, "options", options);
 }
 
+static json_t *
+refusal_json(const char *path, const char *reason)
+{
+	return json_pack("{s:o, s:o}", "path", json_text(path), "reason", json_text(reason));
+}
+
+static json_t *
+programmers_json(const struct vendors *v)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < v->n_vendors; i++)
+		json_array_append_new(list,
+		    json_pack("{s:s, s:s, s:b, s:[i,i]}", "name", v->vendor[i]->name, "summary",
+			v->vendor[i]->summary, "isolated", programmer_of(v->vendor[i]) != NULL,
+			"abi", v->vendor[i]->abi_major, v->vendor[i]->abi_minor));
+	return list;
+}
+
 int
-describe_engines_json(const struct engine_set *set, FILE *out, struct fm_error *err)
+describe_engines_json(
+    const struct engine_set *set, const struct vendors *v, FILE *out, struct fm_error *err)
 {
 	json_t *engines = json_array(), *refused = json_array(), *all;
 	int rc;
@@ -126,11 +160,13 @@ describe_engines_json(const struct engine_set *set, FILE *out, struct fm_error *
 	for (uint32_t i = 0; i < set->n_engines; i++)
 		json_array_append_new(engines, engine_json(&set->engines[i]));
 	for (uint32_t i = 0; i < set->n_refused; i++)
-		json_array_append_new(refused,
-		    json_pack("{s:o, s:o}", "path", json_text(set->refused[i].path), "reason",
-			json_text(set->refused[i].reason)));
-	all = json_pack("{s:[i,i], s:o, s:o}", "abi", FM_ABI_MAJOR, FM_ABI_MINOR, "engines",
-	    engines, "refused", refused);
+		json_array_append_new(
+		    refused, refusal_json(set->refused[i].path, set->refused[i].reason));
+	for (size_t i = 0; i < v->n_refused; i++)
+		json_array_append_new(
+		    refused, refusal_json(v->refused[i].path, v->refused[i].reason));
+	all = json_pack("{s:[i,i], s:o, s:o, s:o}", "abi", FM_ABI_MAJOR, FM_ABI_MINOR, "engines",
+	    engines, "programmers", programmers_json(v), "refused", refused);
 	if (all == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "the list of engines cannot be written as JSON");
 	rc = json_dumpf(all, out, JSON_INDENT(2));

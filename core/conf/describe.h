@@ -8,13 +8,17 @@
 #include <stdio.h>
 
 #include "core/engine/plugin.h"
+#include "core/vendor/vendors.h"
 #include "lib/error.h"
 
 struct conf_section;
 
 /* What is in the plugin directories, refused files with their reason. */
 void describe_engines(const struct engine_set *set, FILE *out);
-int describe_engines_json(const struct engine_set *set, FILE *out, struct fm_error *err);
+int describe_engines_json(
+    const struct engine_set *set, const struct vendors *v, FILE *out, struct fm_error *err);
+/* Programmers of adaptive routing, likewise; nothing where there is none. */
+void describe_programmers(const struct vendors *v, FILE *out);
 /* Summary, traits, aliases and options of one engine. */
 void describe_engine(const struct fm_engine *engine, const char *path, FILE *out);
 /* The daemon's options, for fmd --help. */

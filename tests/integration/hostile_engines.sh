@@ -153,6 +153,9 @@ echo "ok: reload takes another file"
 rm -r plugins state
 mkdir -p plugins/vendors
 cp "$bin/plugins/vendors/.libs/example.so" "$hostile/vendor_abort.so" "$hostile/vendor_newer.so" plugins/vendors/
+listed "vendor_abort.so: its process was killed by signal 6 (SIGABRT) while it was loaded"
+listed "vendor_newer.so: vendor ABI 1.1, this fmd has 1.0"
+grep -A 2 '^example$' out | grep -q 'ABI 1.0, in a process of its own' || stop "--list-engines does not show the programmer"
 printf 'chain = { "updn" }\nadaptive_routing { enable = yes }\n' >fmd.conf
 "$bin/fmd" --transport=sim:net,clock=wall,adaptive=16 --config=fmd.conf --plugin-dir=plugins --plugin-dir="$own" \
 	--state-dir="$tmp/state" >log 2>&1 &
