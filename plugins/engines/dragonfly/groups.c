@@ -217,15 +217,17 @@ arcs_to_side(const struct finder *f, uint32_t group, enum side side)
  * taken for two?  Those of a Slim Fly do (the halves of a McKay-Miller-Siran graph of 2 q^2
  * switches, q 3 at least), whatever its q, and also when cables are lost.  Of many groups of a
  * dragonfly, all joined to one another, no sides leave less than two fifths within a side.  Each
- * group in turn goes to the side to which it has fewer arcs. */
+ * group in turn goes to the side to which it has fewer arcs; a switch by itself is on neither. */
 static bool
 is_two_sided(struct finder *f)
 {
 	const struct df *df = f->df;
-	uint32_t within = 0, across = 0;
+	uint32_t within = 0, across = 0, n_sided = 0;
 	bool changed = true;
 
-	if (df->n_groups < LEAST_SIDED)
+	for (uint32_t g = 0; g < df->n_groups; g++)
+		n_sided += df_size(df, g) > 1;
+	if (n_sided < LEAST_SIDED)
 		return false;
 	memset(f->number, 0, df->n_groups * sizeof(*f->number));
 	for (unsigned pass = 0; changed && pass < SIDE_PASSES; pass++) {
@@ -234,11 +236,15 @@ is_two_sided(struct finder *f)
 			enum side side =
 			    arcs_to_side(f, g, LEFT) <= arcs_to_side(f, g, RIGHT) ? LEFT : RIGHT;
 
+			if (df_size(df, g) == 1)
+				continue;
 			changed = changed || f->number[g] != side;
 			f->number[g] = side;
 		}
 	}
 	for (uint32_t g = 0; g < df->n_groups; g++) {
+		if (f->number[g] == NO_SIDE)
+			continue;
 		within += arcs_to_side(f, g, f->number[g]);
 		across += arcs_to_side(f, g, LEFT + RIGHT - f->number[g]);
 	}
