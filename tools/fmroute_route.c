@@ -315,6 +315,10 @@ report_json(const struct job *job)
 	    json_pack("{s:I, s:f, s:I}", "min", (json_int_t)m->load_min, "avg", m->load_avg, "max",
 		(json_int_t)m->load_max));
 	json_object_set_new(o, "ebb", json_real(m->ebb));
+	if (m->paths_avg > 0)
+		json_object_set_new(o, "lids",
+		    json_pack("{s:f, s:f, s:f}", "paths", m->paths_avg, "several_paths",
+			m->paths_several, "ebb_striped", m->ebb_striped));
 	json_object_set_new(o, "sp_max", json_integer(m->sp_max));
 	json_object_set_new(o, "a2a_max_over_avg", json_real(m->a2a_max_over_avg));
 	return o;
@@ -353,6 +357,10 @@ report_text(const struct job *job)
 	    m->a2a_max_over_avg);
 	printf("bandwidth   %.3f of a random bisection; worst shift %u flows on a link\n", m->ebb,
 	    m->sp_max);
+	if (m->paths_avg > 0)
+		printf("LIDs        %.2f different paths to a host on average, several to %.1f %%; "
+		       "%.3f of a bisection by all LIDs\n",
+		    m->paths_avg, 100 * m->paths_several, m->ebb_striped);
 }
 
 static int

@@ -110,6 +110,26 @@ index_ports(struct gauge *g, struct fm_error *err)
 }
 
 uint32_t
+gauge_follow(const struct gauge *g, fm_sw sw, uint32_t host, uint16_t lid, fm_link *path)
+{
+	uint32_t n = 0;
+
+	for (;;) {
+		struct hop hop = gauge_hop(g, sw, lid);
+
+		if (hop.link == FM_NONE)
+			break;
+		if (n == g->fab->n_switches)
+			return FM_NONE;
+		path[n++] = hop.link;
+		sw = hop.to;
+	}
+	return sw == g->host_sw[host] && g->row[sw].lft[lid] == g->fab->end_port[g->host_end[host]]
+	    ? n
+	    : FM_NONE;
+}
+
+uint32_t
 gauge_longest(const struct gauge *g, const struct walk *walk)
 {
 	uint32_t most = 0;

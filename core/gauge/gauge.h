@@ -5,6 +5,7 @@
  *	gauge.c		hosts in order, loads
  *	gauge_walk.c	following every destination: loads, and who sends over a link
  *	bisection.c	random bisections
+ *	stripes.c	... of flows over several LIDs
  */
 #ifndef CORE_GAUGE_GAUGE_H
 #define CORE_GAUGE_GAUGE_H
@@ -129,6 +130,14 @@ uint64_t gauge_load(const struct gauge *g, const struct walk *walk, fm_link l);
 #define GAUGE_SAMPLES 1000u
 int gauge_bisect(
     struct gauge *g, uint32_t n_samples, uint64_t seed, double *ebb, struct fm_error *err);
+
+/* The route from a switch to a LID of a host, its links to path[n_switches]; how many they are,
+ * FM_NONE: it does not arrive. */
+uint32_t gauge_follow(const struct gauge *g, fm_sw sw, uint32_t host, uint16_t lid, fm_link *path);
+/* The same share when each flow is parted evenly among all LIDs of its destination (stripes.c).
+ * O(samples x LIDs x hops).  FM_E_RESOURCE. */
+int gauge_stripe(
+    struct gauge *g, uint32_t n_samples, uint64_t seed, double *share, struct fm_error *err);
 
 /* load[n_links]: routes from CA port to CA port over each directed link.
  * O(switches with hosts x hosts). */

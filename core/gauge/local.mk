@@ -4,4 +4,5 @@ CORE_SOURCES += \
 	core/gauge/bisection.c \
 	core/gauge/gauge.c \
 	core/gauge/gauge.h \
-	core/gauge/gauge_walk.c
+	core/gauge/gauge_walk.c \
+	core/gauge/stripes.c

@@ -8,6 +8,7 @@
 
 #define LEAST_SAMPLES 20u
 #define MOST_SAMPLES 500u
+#define STRIPED_LESS 10u /* a stripe is followed by itself, twice */
 
 static uint32_t
 n_samples(const struct gauge *g)
@@ -15,6 +16,15 @@ n_samples(const struct gauge *g)
 	uint32_t n = RIVALS_FLOWS / (g->n_hosts / 2 + 1);
 
 	return n < LEAST_SAMPLES ? LEAST_SAMPLES : n > MOST_SAMPLES ? MOST_SAMPLES : n;
+}
+
+bool
+rivals_are_striped(const struct fm_fabric *fab)
+{
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_lmc[e] > 0)
+			return true;
+	return false;
 }
 
 static void
@@ -48,6 +58,8 @@ rivals_measure(const struct snapshot *snap, const struct fm_tables *t, struct fm
 		sum_loads(&g, &walk, out);
 		rc = gauge_bisect(&g, n_samples(&g), 1, &out->ebb, err);
 	}
+	if (rc == 0 && rivals_are_striped(&snap->fab))
+		rc = gauge_stripe(&g, n_samples(&g) / STRIPED_LESS + 1, 1, &out->striped, err);
 	gauge_walk_fini(&walk);
 	fm_arena_fini(&g.mem);
 	return rc;
@@ -70,7 +82,7 @@ rivals_choose(const struct measured *m, size_t n)
 	uint64_t fewest = UINT64_MAX;
 	double best_ebb = 0;
 	unsigned least_vls = UINT_MAX;
-	size_t nearest = 0;
+	size_t nearest = 0, chosen;
 
 	for (size_t i = 0; i < n; i++) {
 		fewest = m[i].most < fewest ? m[i].most : fewest;
@@ -84,8 +96,16 @@ rivals_choose(const struct measured *m, size_t n)
 		if (d <= 1 && m[i].n_vls < least_vls)
 			least_vls = m[i].n_vls;
 	}
-	for (size_t i = 0; i < n; i++)
-		if (distance(&m[i], fewest, best_ebb) <= 1 && m[i].n_vls <= least_vls + 1)
-			return i;
-	return nearest;
+	chosen = n;
+	for (size_t i = 0; i < n; i++) {
+		bool few_vls = m[i].n_vls <= least_vls + 1;
+
+		if (distance(&m[i], fewest, best_ebb) > 1)
+			continue;
+		if (chosen == n ? few_vls
+				: (few_vls || m[i].n_vls <= RIVALS_VLS) &&
+			    m[i].striped > m[chosen].striped + RIVALS_EBB)
+			chosen = i;
+	}
+	return chosen < n ? chosen : nearest;
 }

@@ -6,7 +6,9 @@
  * random bisection gets (eBB).  Tables are as good as the best where they have at most
  * RIVALS_FULLER of the fewest routes and at most RIVALS_EBB less than the most of a share.  Of
  * those the first is taken that needs at most one VL more than the fewest; where there is none
- * such, what is nearest to it by the worse of its two figures.
+ * such, what is nearest to it by the worse of its two figures.  Where ends have several LIDs,
+ * tables as good that give more than RIVALS_EBB more over all LIDs go before it, up to RIVALS_VLS
+ * VLs.
  *
  * Cost: rivals_measure() follows all routes, and some RIVALS_FLOWS flows of bisections.
  */
@@ -20,14 +22,18 @@
 #define RIVALS_FULLER 1.05
 #define RIVALS_EBB 0.005
 #define RIVALS_FLOWS 500000u
+#define RIVALS_VLS 4
 
 struct measured {
 	uint64_t most; /* routes between hosts on the fullest link between switches */
 	double mean;   /* of all such links */
 	double ebb;
 	unsigned n_vls; /* that the tables use; the caller sets it */
+	double striped; /* eBB over all LIDs of an end, where it has several; else 0 */
 };
 
+/* Has an end several LIDs? */
+bool rivals_are_striped(const struct fm_fabric *fab);
 /* FM_E_RESOURCE */
 int rivals_measure(const struct snapshot *snap, const struct fm_tables *t, struct fm_pool *workers,
     struct measured *out, struct fm_error *err);

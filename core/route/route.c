@@ -34,7 +34,7 @@
 #include "lib/log.h"
 
 /* The rivals of an entry of `auto` are asked where the fullest link bears so much more than the
- * mean. */
+ * mean, or ends have several LIDs. */
 #define RIVAL_EVEN 1.05
 
 int
@@ -323,7 +323,9 @@ weigh_rivals(struct search *s, struct candidate *own, struct fm_error *err)
 	if (e->n_rivals == 0 || !is_asked(s, e, e->n_rivals - 1))
 		return 0;
 	rc = rivals_measure(s->p->snap, &own->tables->t, s->r->workers, &all.is[0], err);
-	if (rc != 0 || (double)all.is[0].most <= RIVAL_EVEN * all.is[0].mean)
+	if (rc != 0 ||
+	    ((double)all.is[0].most <= RIVAL_EVEN * all.is[0].mean &&
+		!rivals_are_striped(&s->p->snap->fab)))
 		return rc;
 	all.is[0].n_vls = own->verdict.vls;
 	for (uint32_t i = 0; rc == 0 && i < e->n_rivals; i++)

@@ -8,6 +8,7 @@ LAB_SOURCES += \
 	lab/judge/metrics.c \
 	lab/judge/metrics.h \
 	lab/judge/metrics_internal.h \
+	lab/judge/metrics_lids.c \
 	lab/judge/metrics_shift.c \
 	lab/judge/props.c \
 	lab/judge/props.h \

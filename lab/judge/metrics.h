@@ -21,7 +21,11 @@ struct metrics {
 	double load_avg;
 	double a2a_max_over_avg;
 	double ebb; /* mean over random perfect matchings of 1 / (max load on the flow's path) */
-	uint32_t sp_max; /* max over all N-1 shifts (topological order) of flows on one link */
+	/* With several LIDs an end, of (switch with hosts, host elsewhere): how many paths to its
+	 * LIDs differ, and the share of those that have more than one (0: one LID each). */
+	double paths_avg, paths_several;
+	double ebb_striped; /* each flow parted evenly among the LIDs of its destination */
+	uint32_t sp_max;    /* max over all N-1 shifts (topological order) of flows on one link */
 };
 
 int metrics_compute(const struct snapshot *snap, const struct fm_tables *tables,

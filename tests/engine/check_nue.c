@@ -416,6 +416,45 @@ START_TEST(it_is_balanced)
 }
 END_TEST
 
+static struct metrics
+measure(const struct fabric *f, struct verdict *v)
+{
+	struct metrics_request q = { .seed = 1, .ebb_samples = 100 };
+	struct metrics m;
+	struct routed r;
+
+	route(&r, &nue_LTX_fm_engine, make(f, false), 8, NULL, NULL);
+	*v = judge(&r, 8);
+	ck_assert_int_eq(
+	    metrics_compute(r.snap, &r.tables->t, &q, r.router.workers, &m, &r.err), 0);
+	routed_fini(&r);
+	return m;
+}
+
+/* On graphs of low diameter, where there is mostly one shortest path: alternates go round, on four
+ * VLs, and base LIDs as if there were none. */
+static const char *const low[] = { "slimfly 5 3", "slimfly 7 2", "hyperx 6x5 3", "hyperx 9x8 2",
+	"dragonfly 4 2 2", "dragonfly 6 3 3", "random 40 8 3 1", "random 60 8 4 2" };
+
+START_TEST(alternates_go_other_ways)
+{
+	struct fabric f = { .words = low[_i / 2], .links_pct = _i % 2 * 4, .seed = 5, .lmc = 2 };
+	struct metrics alone, several;
+	struct verdict v;
+
+	several = measure(&f, &v);
+	ck_assert_uint_le(v.vls, 4);
+	ck_assert_msg(several.paths_several >= .75, "%s: several paths to %.3f", f.words,
+	    several.paths_several);
+	ck_assert_msg(several.ebb_striped > several.ebb, "%s: %.3f by stripes, %.3f without",
+	    f.words, several.ebb_striped, several.ebb);
+	f.lmc = 0;
+	alone = measure(&f, &v);
+	ck_assert_msg(several.load_max * 100 <= alone.load_max * 110, "%s: %llu beside, %llu alone",
+	    f.words, (unsigned long long)several.load_max, (unsigned long long)alone.load_max);
+}
+END_TEST
+
 START_TEST(trees_are_routed_as_trees)
 {
 	struct fabric f = { "pgft 3 4,4,4 1,4,4 1,1,1", 0, 0, 0, 0, 0 };
@@ -550,6 +589,7 @@ main(void)
 	tcase_add_test(c, include_switches_covers_what_switches_send);
 	tcase_add_loop_test(c, fixed_sls_survive_faults, 0, 4);
 	tcase_add_loop_test(c, it_is_balanced, 0, 8);
+	tcase_add_loop_test(c, alternates_go_other_ways, 0, 2 * (int)(sizeof(low) / sizeof(*low)));
 	tcase_add_test(c, trees_are_routed_as_trees);
 	tcase_add_loop_test(c, uneven_trees_are_no_worse_than_by_digits, 0, 3);
 	tcase_add_test(c, large_fabrics_share_trees);

@@ -26,6 +26,11 @@ static const struct {
 	{ "none is both: the nearest", { { 200, 0, .51, 1 }, { 100, 0, .504, 3 } }, 2, 1 },
 	{ "the nearest of three",
 	    { { 1440, 0, .567, 1 }, { 1136, 0, .579, 4 }, { 708, 0, .566, 3 } }, 3, 2 },
+	{ "more over all LIDs", { { 100, 0, .5, 1, .5 }, { 103, 0, .5, 3, .6 } }, 2, 1 },
+	{ "hardly more over all LIDs", { { 100, 0, .5, 1, .5 }, { 100, 0, .5, 1, .504 } }, 2, 0 },
+	{ "more over all LIDs, by five VLs", { { 100, 0, .5, 1, .5 }, { 100, 0, .5, 5, .6 } }, 2,
+	    0 },
+	{ "more over all LIDs, and worse", { { 100, 0, .5, 1, .5 }, { 110, 0, .5, 2, .9 } }, 2, 0 },
 	{ "no links bear anything", { { 0, 0, 1, 1 }, { 0, 0, 1, 1 } }, 2, 0 },
 };
 

@@ -93,6 +93,10 @@
 #include "plugins/common/updown/updown.h"
 #include "plugins/engines/nue/nue.h"
 
+#define LEAD_FINE 1.02		     /* of what trees that lead bear: the same */
+#define LEAD_MOST 1.1		     /* and from there on they go as they are, without detours */
+#define FEW_HOPS 4		     /* of a grid on which alternates go round */
+#define FEW_VLS 4		     /* more are not taken for alternates */
 #define FINE 1.25		     /* max / mean that ends the search at once */
 #define FIXED_FINE 1.5		     /* the same where the SLs are fixed */
 #define GRID_FINE 1.5		     /* and by dimension order */
@@ -325,6 +329,15 @@ is_wanted(const struct nue *n, size_t i, uint64_t least)
 	return least == UINT64_MAX || work < MANY_TRIALS_BUDGET;
 }
 
+/* Routes on the fullest link that end the search. */
+static double
+fine_enough(const struct nue *n, const struct trial *t, double mean)
+{
+	if (n->trees.lead != NULL)
+		return LEAD_FINE * n->trees.lead->most;
+	return (t->fixed ? FIXED_FINE : FINE) * mean;
+}
+
 /* The best trial that bears less than *least on the fullest link, which is the new least;
  * *made: it is what the tables hold.  One VL when none does. */
 static struct trial
@@ -351,7 +364,7 @@ choose_trial(struct nue *n, uint64_t *least, bool *made)
 			best = trials[i];
 			*made = true;
 		}
-		if ((double)max <= (trials[i].fixed ? FIXED_FINE : FINE) * mean)
+		if ((double)max <= fine_enough(n, &trials[i], mean))
 			break;
 	}
 	return best;
@@ -406,6 +419,9 @@ grow_alternates(struct nue *n)
 {
 	const struct fm_fabric *fab = n->all;
 
+	n->trees.detours = true;
+	if (n->lanes.n_vls > FEW_VLS)
+		n->lanes.n_vls = FEW_VLS;
 	for (fm_end e = 0; e < fab->sw_first_end[fab->n_switches]; e++)
 		for (uint32_t k = 1; fab->end_lid[e] != 0 && k < 1u << fab->end_lmc[e] &&
 		     !n->host->should_stop(n->host);
@@ -590,24 +606,33 @@ write_trial(
 	return t->one_vl ? 0 : write_lanes(n, out, err);
 }
 
+/* Would alternates go by the ways of base LIDs?  On wide grids there are few others. */
+static bool
+needs_detours(const struct nue *n)
+{
+	return n->all != n->fab && n->n_vls > 1 && n->in_grid.trees.max_hops <= FEW_HOPS;
+}
+
 static int
 route_any(struct nue *n, struct fm_tables *out, struct fm_error *err)
 {
 	uint64_t most, least = UINT64_MAX;
 	struct trial trial;
-	bool made;
+	bool made, is_grid;
 	int rc = try_grid(n, &most, err);
 
 	if (rc != 0)
 		return rc;
-	if (most != UINT64_MAX && (double)most <= GRID_FINE * n->in_grid.trees.mean)
+	is_grid = most != UINT64_MAX && (double)most <= GRID_FINE * n->in_grid.trees.mean;
+	if (is_grid && !needs_detours(n))
 		return write_grid(n, out, err);
 	if ((rc = take_memory(n, err)) != 0)
 		return rc;
+	n->trees.lead = is_grid ? &n->in_grid.trees : NULL;
 	trial = choose_trial(n, &least, &made);
-	if (most != UINT64_MAX && most <= least)
+	if (most != UINT64_MAX && (double)most * (is_grid ? LEAD_MOST : 1) <= (double)least)
 		return write_grid(n, out, err);
-	if ((rc = prefer_one_vl(n, &trial, &made, err)) != 0)
+	if (!is_grid && (rc = prefer_one_vl(n, &trial, &made, err)) != 0)
 		return rc;
 	if (trial.one_vl && !made)
 		trial.tie = choose_tie(n);

@@ -148,7 +148,11 @@ struct nue_trees {
 	/* of the tree in hand */
 	fm_sw root;
 	uint16_t base, lid;
-	fm_sw *order; /* [n_order] nearest first */
+	uint32_t *hops; /* [n_switches] to detour_root, by cables alone */
+	fm_sw detour_root;
+	const struct fm_sssp_trees *lead; /* base LIDs go by these where they may; NULL: none */
+	bool detours;			  /* some switches are to go round (trees.c) */
+	fm_sw *order;			  /* [n_order] nearest first */
 	uint32_t n_order;
 	uint32_t *level; /* [n_switches] hops, FM_NONE = not settled */
 	uint32_t *asked; /* [n_switches] the last layer it was a candidate in */

@@ -7,6 +7,13 @@
  * admitted.  A switch that all of them refuse waits for the next layer, a path
  * longer by one.
  *
+ * Where there is one shortest path, as mostly on graphs of low diameter, all LIDs of
+ * an end would go by it.  So in the trees of alternates some switches wait for the next
+ * layer of themselves: they go round, by a neighbour that is as near to the root as they
+ * are and goes straight (layered routing: Besta et al., "FatPaths", SC 2020; Blach et
+ * al., NSDI 2024).  Who goes straight is dealt by chance of a fixed seed, others for each
+ * LID of an end.
+ *
  * An impasse, switches left that no settled neighbour can serve, is ended by
  * forcing the escape path of one of them and growing the tree again around it.
  * Each time more of the tree is forced; all of it is the escape tree.
@@ -17,8 +24,12 @@
  */
 #include <string.h>
 
+#include "lib/hash.h"
 #include "plugins/engines/nue/nue.h"
 
+/* So many of so many switches go straight. */
+#define STRAIGHT 3u
+#define SHARES 8u
 #define FORCE_ONE_BY_ONE 12 /* impasses of a tree before all stuck switches are forced */
 #define FEW_IMPASSES 64	    /* always fine; and one in so many trees: */
 #define TREES_AN_IMPASSE 16
@@ -63,6 +74,15 @@ is_before(const struct step *a, const struct step *b)
 	return a->cost < b->cost || (a->cost == b->cost && a->arc < b->arc);
 }
 
+/* Is it what the trees to follow take? */
+static bool
+leads_by(const struct nue_trees *g, fm_sw u, fm_arc a)
+{
+	const struct fm_sssp_trees *lead = g->lead;
+
+	return lead != NULL && !g->detours && fm_sssp_arc(lead, lead->first[g->root], u) == a;
+}
+
 static struct step
 step_by(const struct nue_trees *g, fm_sw u, fm_arc a)
 {
@@ -82,6 +102,8 @@ step_by(const struct nue_trees *g, fm_sw u, fm_arc a)
 		s.cable = l;
 	}
 	s.cost += g->cost[v];
+	if (leads_by(g, u, a))
+		s.cost = 0;
 	return s;
 }
 
@@ -172,6 +194,51 @@ find_candidates(struct nue_trees *g, uint32_t from, uint32_t to, uint32_t layer)
 }
 
 static void
+find_hops(struct nue_trees *g)
+{
+	const struct fm_arcs *arcs = g->graph->arcs;
+	uint32_t n = 0;
+
+	if (g->detour_root == g->root)
+		return;
+	g->detour_root = g->root;
+	memset(g->hops, 0xff, arcs->n_switches * sizeof(*g->hops));
+	g->hops[g->root] = 0;
+	g->waiting[n++] = g->root;
+	for (uint32_t i = 0; i < n; i++) {
+		fm_sw u = g->waiting[i];
+
+		for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
+			if (g->hops[arcs->to[a]] == FM_NONE) {
+				g->hops[arcs->to[a]] = g->hops[u] + 1;
+				g->waiting[n++] = arcs->to[a];
+			}
+	}
+}
+
+static bool
+is_straight(const struct nue_trees *g, fm_sw u)
+{
+	uint64_t of = (uint64_t)u << 32 | g->base;
+
+	return (fm_mix64(of) + STRAIGHT * (uint64_t)(g->lid - g->base)) % SHARES < STRAIGHT;
+}
+
+/* Does it wait for the next layer?  Only if a neighbour in this one is to go straight. */
+static bool
+goes_round(const struct nue_trees *g, fm_sw u, uint32_t layer)
+{
+	const struct fm_arcs *arcs = g->graph->arcs;
+
+	if (!g->detours || g->hops[u] != layer + 1 || g->forced[u] != FM_NONE || is_straight(g, u))
+		return false;
+	for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
+		if (g->hops[arcs->to[a]] == g->hops[u] && is_straight(g, arcs->to[a]))
+			return true;
+	return false;
+}
+
+static void
 grow_layers(struct nue_trees *g)
 {
 	uint32_t n = g->graph->fab->n_switches, from = 0;
@@ -190,7 +257,8 @@ grow_layers(struct nue_trees *g)
 		uint32_t to = g->n_order, n_waiting = find_candidates(g, from, to, layer);
 
 		for (uint32_t i = 0; i < n_waiting; i++)
-			if (!settle_switch(g, g->waiting[i], layer, false) && g->lanes != NULL)
+			if (!goes_round(g, g->waiting[i], layer) &&
+			    !settle_switch(g, g->waiting[i], layer, false) && g->lanes != NULL)
 				settle_switch(g, g->waiting[i], layer, true);
 		from = to;
 	}
@@ -293,6 +361,8 @@ nue_tree_grow(struct nue_trees *g, fm_sw root, uint16_t base, uint16_t lid, bool
 	g->base = base;
 	g->lid = lid;
 	g->n_trees++;
+	if (g->detours)
+		find_hops(g);
 	memset(g->forced, 0xff, g->graph->fab->n_switches * sizeof(*g->forced));
 	if (g->lanes != NULL)
 		nue_lanes_mark(g->lanes);
@@ -389,6 +459,8 @@ nue_trees_new(const struct fm_host *host, const struct nue_graph *graph,
 	*out = (struct nue_trees){ .graph = graph,
 		.rank = rank,
 		.room = room,
+		.detour_root = FM_NONE,
+		.hops = fm_scratch_array(host, n, uint32_t),
 		.load = fm_scratch_array(host, graph->fab->n_links, uint64_t),
 		.order = fm_scratch_array(host, n, fm_sw),
 		.level = fm_scratch_array(host, n, uint32_t),
@@ -404,9 +476,9 @@ nue_trees_new(const struct fm_host *host, const struct nue_graph *graph,
 		.waiting = fm_scratch_array(host, n, fm_sw),
 		.path = fm_scratch_array(host, n, fm_arc),
 		.passing = fm_scratch_array(host, n, uint32_t) };
-	if (out->load == NULL || out->order == NULL || out->level == NULL || out->asked == NULL ||
-	    out->found == NULL || out->found_before == NULL || out->cost == NULL ||
-	    out->next == NULL || out->cable == NULL || out->forced == NULL ||
+	if (out->hops == NULL || out->load == NULL || out->order == NULL || out->level == NULL ||
+	    out->asked == NULL || out->found == NULL || out->found_before == NULL ||
+	    out->cost == NULL || out->next == NULL || out->cable == NULL || out->forced == NULL ||
 	    out->valleys == NULL || out->climbing == NULL || out->waiting == NULL ||
 	    out->path == NULL || out->passing == NULL)
 		return fm_no_scratch(host, "destination trees", err);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a flow gets that is parted evenly among the LIDs of its destination.
+ *
+ * Of a flow of a random bisection each LID carries an equal stripe, which gets 1 / (flows on its
+ * fullest link), stripes counted as parts of a flow, and at most 1; the flow gets the mean of its
+ * stripes.  With one LID that is eBB.
+ */
+#include <string.h>
+
+#include "core/gauge/gauge.h"
+#include "lib/error.h"
+#include "lib/hash.h"
+#include "lib/rng.h"
+
+static uint32_t
+n_lids(const struct gauge *g, uint32_t host)
+{
+	return 1u << g->fab->end_lmc[g->host_end[host]];
+}
+
+static void
+match(const struct gauge *g, uint64_t seed, uint32_t *to)
+{
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, fm_mix64(seed));
+	for (uint32_t i = 0; i < g->n_hosts; i++)
+		to[i] = i;
+	for (uint32_t i = g->n_hosts; i > 1; i--) {
+		uint32_t at = fm_rng_below(&rng, i), keep = to[at];
+
+		to[at] = to[i - 1];
+		to[i - 1] = keep;
+	}
+}
+
+/* Hosts to[2 i] and to[2 i + 1] send to one another; their mean share. */
+static double
+stripe(const struct gauge *g, const uint32_t *to, double *load, fm_link *path)
+{
+	uint32_t n_flows = g->n_hosts / 2 * 2;
+	double sum = 0;
+
+	memset(load, 0, g->fab->n_links * sizeof(*load));
+	for (int counts = 1; counts >= 0; counts--) /* first the loads, then the shares */
+		for (uint32_t i = 0; i < n_flows; i++) {
+			fm_sw from = g->host_sw[to[i]];
+			uint32_t dest = to[i ^ 1], n = n_lids(g, dest);
+
+			for (uint32_t k = 0; k < n; k++) {
+				uint32_t hops = gauge_follow(
+				    g, from, dest, (uint16_t)(g->host_lid[dest] + k), path);
+				double most = 1;
+
+				for (uint32_t h = 0; hops != FM_NONE && h < hops; h++) {
+					load[path[h]] += counts ? 1.0 / n : 0;
+					most = load[path[h]] > most ? load[path[h]] : most;
+				}
+				sum += counts || hops == FM_NONE ? 0 : 1 / most / n;
+			}
+		}
+	return n_flows > 0 ? sum / n_flows : 1;
+}
+
+int
+gauge_stripe(
+    struct gauge *g, uint32_t n_samples, uint64_t seed, double *share, struct fm_error *err)
+{
+	fm_link *path = fm_arena_array(&g->mem, g->fab->n_switches + 1u, fm_link);
+	uint32_t *to = fm_arena_array(&g->mem, g->n_hosts + 1u, uint32_t);
+	double *load = fm_arena_array(&g->mem, g->fab->n_links + 1u, double), sum = 0;
+
+	if (path == NULL || to == NULL || load == NULL)
+		return gauge_no_memory(err);
+	for (uint32_t k = 0; k < n_samples; k++) {
+		match(g, seed + k, to);
+		sum += stripe(g, to, load, path);
+	}
+	*share = sum / n_samples;
+	return 0;
+}
