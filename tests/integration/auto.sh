@@ -70,11 +70,11 @@ for words in "director 12 6 10 4 2 6 seed=1" "director 12 6 10 4 2 6 seed=2" "di
 	for part in --links=0 --links=1% --links=10% --links=20% --switches=1; do
 		cp "$tmp/whole" "$tmp/net"
 		[ $part = --links=0 ] || ./fmroute fail "$tmp/whole" $part --seed=4 >"$tmp/net"
-		weigh "fattree updn" "$words $part"
+		weigh "fattree updn minhop" "$words $part"
 	done
 done
 for net in "${FMD_TOPOLOGIES:-$srcdir/../shared/topologies}"/qdr-144.net "${FMD_TOPOLOGIES:-$srcdir/../shared/topologies}"/ndr-dgx-582.net; do
-	[ ! -e "$net" ] || { cp "$net" "$tmp/net" && weigh "fattree updn" "$net"; }
+	[ ! -e "$net" ] || { cp "$net" "$tmp/net" && weigh "fattree updn minhop" "$net"; }
 done
 for words in "dragonfly 4 2 2" "dragonfly 6 3 3" "hyperx 5x4 3" "slimfly 5 3" "random 40 6 3 1" "random 60 8 4 2" "torus 5x4x4 2" "kautz 3 3 3"; do
 	./fmroute gen $words >"$tmp/whole"
@@ -86,7 +86,7 @@ for words in "dragonfly 4 2 2" "dragonfly 6 3 3" "hyperx 5x4 3" "slimfly 5 3" "r
 done
 ./fmroute gen pods 3 20 20 0 20 18 >"$tmp/net"
 ./fmroute "$tmp/net" --engine=auto >"$tmp/out"
-grep -q '^weighed     fattree has [0-9]* routes on the fullest link and 0\.[0-9]* of a random bisection, updn [0-9]* and 0\.[0-9]*$' "$tmp/out" || fail "measure"
+grep -q '^weighed     fattree has [0-9]* routes on the fullest link and 0\.[0-9]* of a random bisection, updn [0-9]* and 0\.[0-9]*, minhop [0-9]* and 0\.[0-9]*$' "$tmp/out" || fail "measure"
 ./fmroute gen pgft 2 4,4 1,2 1,2 >"$tmp/net"
 ./fmroute "$tmp/net" --engine=auto >"$tmp/out"
 ! grep -q '^weighed' "$tmp/out" || fail "a whole tree needs no measure"
