@@ -74,7 +74,7 @@ blob_port_put(uint8_t *b, const struct blob_port *p)
 }
 
 static const char *const kinds[BLOB_KINDS] = { "subnet", "link", "class", "leaf", "pkset", "pksl",
-	"addr", "port:", "name:", "row:" };
+	"addr", "port:", "name:", "row:", "hops:" };
 
 size_t
 blob_most_bytes(enum blob_kind kind)
@@ -88,7 +88,8 @@ blob_most_bytes(enum blob_kind kind)
 		[BLOB_ADDR] = BLOB_MOST_ADDRS * BLOB_ADDR_BYTES,
 		[BLOB_PORT] = BLOB_BLOCK_LIDS * BLOB_PORT_BYTES,
 		[BLOB_NAME] = BLOB_BLOCK_LIDS * (1 + BLOB_MOST_NAME),
-		[BLOB_ROW] = 65536 };
+		[BLOB_ROW] = 65536,
+		[BLOB_HOPS] = BLOB_NO_LEAF };
 
 	return most[kind];
 }
@@ -96,7 +97,7 @@ blob_most_bytes(enum blob_kind kind)
 void
 blob_key(char *key, enum blob_kind kind, uint64_t number)
 {
-	if (kind == BLOB_ROW)
+	if (blob_is_of_leaf(kind))
 		snprintf(key, BLOB_KEY_BYTES, "%s%016" PRIx64, kinds[kind], number);
 	else if (kind == BLOB_PORT || kind == BLOB_NAME)
 		snprintf(key, BLOB_KEY_BYTES, "%s%" PRIu64, kinds[kind], number);
@@ -115,7 +116,7 @@ blob_key_parse(const char *key, enum blob_kind *kind, uint64_t *number)
 		if (strncmp(key, kinds[k], n) != 0)
 			continue;
 		*kind = (enum blob_kind)k;
-		*number = strtoull(key + n, NULL, k == BLOB_ROW ? 16 : 10);
+		*number = strtoull(key + n, NULL, blob_is_of_leaf(*kind) ? 16 : 10);
 		blob_key(again, *kind, *number);
 		if (strcmp(again, key) == 0)
 			return true;

@@ -16,6 +16,9 @@
  *	port:B		ports of the LIDs 64 B .. 64 B + 63, BLOB_PORT_BYTES each
  *	name:B		the names of those, in that order: length, then so many bytes, each
  *	row:GUID	of the leaf with this GUID: a class for each LID up to lid_top
+ *	hops:GUID	of the same leaf, only where there are relays: a byte for each leaf by its
+ *			number, how many switches a packet to a host there passes, its own leaf and
+ *			that one counted; 0: not known
  *
  * B is a decimal number, GUID 16 hexadecimal digits.  A path from a port is the least of the
  * port's link and of the class of (leaf of the port, destination LID); its SL is the class's, or,
@@ -163,12 +166,19 @@ enum blob_kind {
 	BLOB_PORT,
 	BLOB_NAME,
 	BLOB_ROW,
+	BLOB_HOPS,
 	BLOB_KINDS
 };
+/* Is there one for each leaf, under the GUID of that? */
+static inline bool
+blob_is_of_leaf(enum blob_kind kind)
+{
+	return kind == BLOB_ROW || kind == BLOB_HOPS;
+}
 /* Bytes that a blob has at most: no more is published, and no more is taken. */
 size_t blob_most_bytes(enum blob_kind kind);
-/* key[BLOB_KEY_BYTES]; number: the block of BLOB_PORT and BLOB_NAME, the GUID of BLOB_ROW, else
- * 0. */
+/* key[BLOB_KEY_BYTES]; number: the block of BLOB_PORT and BLOB_NAME, the GUID of a leaf for what is
+ * of one, else 0. */
 void blob_key(char *key, enum blob_kind kind, uint64_t number);
 /* False: it is no key. */
 bool blob_key_parse(const char *key, enum blob_kind *kind, uint64_t *number);

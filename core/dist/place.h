@@ -19,8 +19,8 @@ struct place_epoch {
 
 /* What a publication changes, for followers that have the rest. */
 struct place_changes {
-	uint32_t kinds;				/* bit of each enum blob_kind */
-	uint64_t leaves[65536 / 64];		/* numbers of the leaves whose rows differ */
+	uint32_t kinds;		     /* bit of each enum blob_kind */
+	uint64_t leaves[65536 / 64]; /* numbers of the leaves whose rows or hops differ */
 	uint64_t row_blocks[PLACE_BLOCKS / 64]; /* blocks of LIDs in which they do */
 	uint64_t ports[PLACE_BLOCKS / 64];	/* blocks of ports */
 	uint64_t names[PLACE_BLOCKS / 64];	/* and of their names */
@@ -39,6 +39,7 @@ struct place_at {
 
 struct place_ops {
 	const char *kind;
+	bool has_relays; /* copies of it serve hosts, which go to the nearest by BLOB_HOPS */
 	int (*open)(const struct place_at *at, void **place, struct fm_error *err);
 	void (*close)(void *place); /* NULL is fine */
 	/* It follows no other place any more; NULL: it never does.  term: ours, 0: none taken yet.

@@ -32,10 +32,13 @@ forget(struct published *p)
 	}
 	for (size_t i = 0; i < p->row.n; i++)
 		free(p->row.item[i].bytes);
+	for (size_t i = 0; i < p->hops.n; i++)
+		free(p->hops.item[i].bytes);
 	memset(p->one, 0, sizeof(p->one));
 	memset(p->port, 0, sizeof(p->port));
 	memset(p->name, 0, sizeof(p->name));
 	fm_vec_fini(&p->row);
+	fm_vec_fini(&p->hops);
 	fm_vec_fini(&p->leaf_guid);
 	fm_hash_fini(&p->leaf);
 	memset(&p->leaf, 0, sizeof(p->leaf));
@@ -81,7 +84,7 @@ pub_leaf(struct published *p, uint64_t guid)
 	if (at >= BLOB_NO_LEAF || !fm_hash_put(&p->leaf, guid, at) ||
 	    !fm_vec_push(&p->leaf_guid, guid))
 		return FM_NONE;
-	if (!fm_vec_push(&p->row, none))
+	if (!fm_vec_push(&p->row, none) || !fm_vec_push(&p->hops, none))
 		return FM_NONE;
 	return at;
 }
@@ -117,8 +120,11 @@ copy_of(struct published *p, enum blob_kind kind, uint64_t number)
 	case BLOB_NAME:
 		return number < PLACE_BLOCKS ? &p->name[number] : NULL;
 	case BLOB_ROW:
+	case BLOB_HOPS:
 		leaf = fm_hash_find(&p->leaf, number);
-		return leaf != FM_HASH_NONE ? &p->row.item[leaf] : NULL;
+		if (leaf == FM_HASH_NONE)
+			return NULL;
+		return kind == BLOB_ROW ? &p->row.item[leaf] : &p->hops.item[leaf];
 	default:
 		return kind < BLOB_PORT ? &p->one[kind] : NULL;
 	}
@@ -128,10 +134,10 @@ copy_of(struct published *p, enum blob_kind kind, uint64_t number)
 
 struct loading {
 	struct published *p;
-	bool rows;
+	bool leaves;
 };
 
-/* The leaves are known after the first round, their rows loaded in the second. */
+/* The leaves are known after the first round, what is of them is loaded in the second. */
 static int
 on_blob(void *arg, const char *key, const void *bytes, size_t n, struct fm_error *err)
 {
@@ -140,7 +146,7 @@ on_blob(void *arg, const char *key, const void *bytes, size_t n, struct fm_error
 	struct pub_blob *copy;
 	uint64_t number;
 
-	if (!blob_key_parse(key, &kind, &number) || (kind == BLOB_ROW) != l->rows)
+	if (!blob_key_parse(key, &kind, &number) || blob_is_of_leaf(kind) != l->leaves)
 		return 0;
 	copy = copy_of(l->p, kind, number);
 	if (copy == NULL)
@@ -163,7 +169,7 @@ pub_load(struct published *p, void *place, struct fm_error *err)
 		forget(p); /* of another schema, or none: all of it is told anew */
 	if (rc == 0)
 		rc = know_leaves(p, err);
-	l.rows = true;
+	l.leaves = true;
 	if (rc == 0 && p->row.n > 0)
 		rc = p->ops->load(place, &p->at, on_blob, &l, err);
 	return rc;
@@ -197,7 +203,7 @@ note_change(struct published *p, enum blob_kind kind, uint64_t number)
 		fm_bit_set(p->changes.ports, number);
 	else if (kind == BLOB_NAME)
 		fm_bit_set(p->changes.names, number);
-	else if (kind == BLOB_ROW)
+	else if (blob_is_of_leaf(kind))
 		fm_bit_set(p->changes.leaves, fm_hash_find(&p->leaf, number));
 }
 

@@ -25,7 +25,7 @@ struct published {
 	bool begun;
 	struct pub_blob one[BLOB_PORT]; /* by kind */
 	struct pub_blob port[PLACE_BLOCKS], name[PLACE_BLOCKS];
-	FM_VEC(struct pub_blob) row; /* by number of the leaf */
+	FM_VEC(struct pub_blob) row, hops; /* by number of the leaf */
 	FM_VEC(uint64_t) leaf_guid;
 	struct fm_hash leaf; /* GUID of a leaf to its number */
 	struct place_changes changes;

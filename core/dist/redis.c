@@ -436,6 +436,7 @@ chain_commit(void *place, const struct place_changes *changes, struct fm_error *
 }
 
 const struct place_ops place_redis = { .kind = "redis",
+	.has_relays = true,
 	.open = chain_open,
 	.close = chain_close,
 	.lead = chain_lead,

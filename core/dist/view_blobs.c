@@ -275,6 +275,60 @@ put_row(struct making *c, uint32_t leaf)
 	return pub_put(c->p, BLOB_ROW, guid, c->row, n, c->err);
 }
 
+/* Switches that a packet passes from a leaf to an end; 0: it does not arrive. */
+static uint8_t
+hops_to(const struct sa_view *v, fm_sw sw, const struct sa_end *to)
+{
+	for (uint8_t n = 1; n < UINT8_MAX && sw != FM_NONE; n++) {
+		if (sw == to->sw)
+			return n;
+		sw = snapshot_switch_at(v->plan->snap, sw, v->tables.lft[sw][to->lid]);
+	}
+	return 0;
+}
+
+/* Leaves that are not here keep what was said of them.  host: [n_leaves of the rows] an end, or
+ * FM_NONE; row: [n] scratch. */
+static int
+put_hops_of(struct making *c, uint32_t leaf, const uint32_t *host, uint8_t *row, size_t n)
+{
+	const struct pub_blob *was = &c->p->hops.item[c->leaf_of[c->leaf_sw[leaf]]];
+
+	memset(row, 0, n);
+	if (was->n > 0)
+		memcpy(row, was->bytes, was->n < n ? was->n : n);
+	for (uint32_t to = 0; to < c->v->rows->n_leaves; to++)
+		if (host[to] != FM_NONE && c->leaf_sw[to] != FM_NONE)
+			row[c->leaf_of[c->leaf_sw[to]]] =
+			    hops_to(c->v, c->leaf_sw[leaf], &c->v->end[host[to]]);
+	return pub_put(c->p, BLOB_HOPS, switch_guid(c->v, c->leaf_sw[leaf]), row, n, c->err);
+}
+
+/* The way to the first host of a leaf stands for those to all. */
+static int
+put_hops(struct making *c)
+{
+	uint32_t n_leaves = c->v->rows->n_leaves, leaf;
+	size_t n = c->p->leaf_guid.n;
+	uint32_t *host = malloc((n_leaves + 1) * sizeof(*host));
+	uint8_t *row = malloc(n + 1);
+	int rc = host != NULL && row != NULL ? 0 : no_memory(c);
+
+	if (rc == 0)
+		memset(host, 0xff, n_leaves * sizeof(*host));
+	for (uint32_t e = c->v->n_ends; rc == 0 && e-- > 0;) {
+		leaf = leaf_of_end(c, &c->v->end[e]);
+		if (leaf != FM_NONE && !c->v->end[e].is_switch)
+			host[leaf] = e;
+	}
+	for (leaf = 0; rc == 0 && leaf < n_leaves; leaf++)
+		if (c->leaf_sw[leaf] != FM_NONE)
+			rc = put_hops_of(c, leaf, host, row, n);
+	free(host);
+	free(row);
+	return rc;
+}
+
 /* Is every byte of every row what it was? */
 static bool
 rows_are_as_before(const struct making *c)
@@ -302,7 +356,7 @@ put_rows(struct making *c)
 	for (uint32_t leaf = 0; rc == 0 && leaf < n_leaves; leaf++)
 		if (c->leaf_sw[leaf] != FM_NONE)
 			rc = put_row(c, leaf);
-	return rc;
+	return rc == 0 && c->p->ops->has_relays ? put_hops(c) : rc;
 }
 
 /* -------------------------------------------------------------------- ports */

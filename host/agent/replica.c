@@ -4,11 +4,20 @@
 
 #include <stdlib.h>
 
+#include "core/text/number.h"
+
 static void
 blob_free(struct replica_blob *b)
 {
 	free(b->bytes);
 	*b = (struct replica_blob){ 0 };
+}
+
+static void
+row_free(struct replica_row *row)
+{
+	blob_free(&row->blob);
+	blob_free(&row->hops);
 }
 
 void
@@ -21,7 +30,7 @@ replica_fini(struct replica *r)
 		blob_free(&r->name[b]);
 	}
 	for (size_t i = 0; i < r->row.n; i++)
-		blob_free(&r->row.item[i].blob);
+		row_free(&r->row.item[i]);
 	fm_vec_fini(&r->row);
 	r->at = (struct paths_epoch){ 0 };
 }
@@ -48,6 +57,9 @@ place_of(struct replica *r, enum blob_kind kind, uint64_t number)
 	case BLOB_ROW:
 		row = row_of(r, number);
 		return row != NULL ? &row->blob : NULL;
+	case BLOB_HOPS:
+		row = row_of(r, number);
+		return row != NULL ? &row->hops : NULL;
 	default:
 		return kind < BLOB_PORT ? &r->one[kind] : NULL;
 	}
@@ -198,7 +210,7 @@ drop_rows(struct replica *r)
 		if (r->row.item[i].used)
 			r->row.item[kept++] = r->row.item[i];
 		else
-			blob_free(&r->row.item[i].blob);
+			row_free(&r->row.item[i]);
 	}
 	r->row.n = kept;
 }
@@ -225,12 +237,71 @@ replica_find_rows(struct replica *r)
 }
 
 bool
-replica_wants(const struct replica *r, uint64_t guid, bool changed)
+replica_wants(const struct replica *r, enum blob_kind kind, uint64_t guid, bool changed)
 {
 	for (size_t i = 0; i < r->row.n; i++)
 		if (r->row.item[i].guid == guid)
-			return changed || r->row.item[i].wanted;
+			return changed ||
+			    (kind == BLOB_ROW ? r->row.item[i].wanted
+					      : r->row.item[i].hops.bytes == NULL);
 	return false;
+}
+
+/* The name at *at of those of a block: its length, then so many bytes; *at: where the next is. */
+static const uint8_t *
+next_name(const struct replica_blob *names, size_t *at)
+{
+	static const uint8_t none[1];
+	const uint8_t *name = *at < names->n ? names->bytes + *at : none;
+
+	if (*at + 1 + name[0] > names->n) {
+		*at = names->n;
+		return none;
+	}
+	*at += 1u + name[0];
+	return name;
+}
+
+/* From the nearest of our leaves to another; 0: not known. */
+static unsigned
+hops_to_leaf(const struct replica *r, uint16_t leaf)
+{
+	unsigned least = 0;
+
+	for (size_t i = 0; i < r->row.n; i++) {
+		const struct replica_blob *b = &r->row.item[i].hops;
+
+		if (leaf < b->n && b->bytes[leaf] != 0 && (least == 0 || b->bytes[leaf] < least))
+			least = b->bytes[leaf];
+	}
+	return least;
+}
+
+unsigned
+replica_hops(const struct replica *r, const char *who)
+{
+	uint32_t top = lid_top(r);
+	uint64_t number;
+	bool is_number = number_parse(who, &number), is_it;
+	unsigned least = 0, hops;
+	struct blob_port p;
+	size_t at = 0;
+
+	for (uint32_t lid = 0; lid <= top; lid++) {
+		const uint8_t *name;
+
+		at = lid % BLOB_BLOCK_LIDS == 0 ? 0 : at;
+		name = next_name(&r->name[lid / BLOB_BLOCK_LIDS], &at);
+		if (!port_at(r, lid, &p) || p.leaf == BLOB_NO_LEAF)
+			continue;
+		is_it = is_number
+		    ? number == p.guid || number == lid
+		    : name[0] != 0 && name[0] == strlen(who) && memcmp(name + 1, who, name[0]) == 0;
+		hops = is_it ? hops_to_leaf(r, p.leaf) : 0;
+		if (hops != 0 && (least == 0 || hops < least))
+			least = hops;
+	}
+	return least;
 }
 
 /* ----------------------------------------------------------------- the file */
@@ -305,26 +376,23 @@ static void
 make_names(struct making *m)
 {
 	struct blob_port p;
-	size_t n = 0;
+	size_t n = 0, at = 0;
 
-	for (uint32_t lid = 0, at = 0; lid < m->n_lids; lid++) {
-		const struct replica_blob *b = &m->r->name[lid / BLOB_BLOCK_LIDS];
+	for (uint32_t lid = 0; lid < m->n_lids; lid++) {
+		const uint8_t *name;
 
-		if (lid % BLOB_BLOCK_LIDS == 0)
-			at = 0;
-		if (at >= b->n || at + 1u + b->bytes[at] > b->n)
-			continue;
-		if (b->bytes[at] != 0 && port_at(m->r, lid, &p) && (p.flags & BLOB_PORT_GONE) == 0)
-			m->by_name[n++] = (struct named){ b->bytes + at, (uint16_t)lid };
-		at += 1u + b->bytes[at];
+		at = lid % BLOB_BLOCK_LIDS == 0 ? 0 : at;
+		name = next_name(&m->r->name[lid / BLOB_BLOCK_LIDS], &at);
+		if (name[0] != 0 && port_at(m->r, lid, &p) && (p.flags & BLOB_PORT_GONE) == 0)
+			m->by_name[n++] = (struct named){ name, (uint16_t)lid };
 	}
 	qsort(m->by_name, n, sizeof(*m->by_name), compare_names);
 	for (size_t i = 0; i < n; i++) {
-		uint8_t *at = m->name_at + 8 * i;
+		uint8_t *entry = m->name_at + 8 * i;
 
-		blob_put32(at, (uint32_t)m->n_name);
-		blob_put16(at + 4, m->by_name[i].lid);
-		blob_put16(at + 6, 0);
+		blob_put32(entry, (uint32_t)m->n_name);
+		blob_put16(entry + 4, m->by_name[i].lid);
+		blob_put16(entry + 6, 0);
 		memcpy(m->name + m->n_name, m->by_name[i].name, 1u + m->by_name[i].name[0]);
 		m->n_name += 1u + m->by_name[i].name[0];
 	}

@@ -26,7 +26,7 @@ struct replica_row {
 	uint64_t guid;
 	bool used;   /* a port of ours hangs off its leaf */
 	bool wanted; /* its bytes have not been fetched yet */
-	struct replica_blob blob;
+	struct replica_blob blob, hops;
 };
 
 struct replica {
@@ -52,8 +52,11 @@ bool replica_patch(struct replica *r, uint64_t guid, size_t at, const void *byte
 unsigned replica_n_blocks(const struct replica *r);
 /* Rows for the leaves that the host's ports hang off now; those of others go.  False: memory. */
 bool replica_find_rows(struct replica *r);
-/* Is it a row of ours, that has never been fetched, or has changed? */
-bool replica_wants(const struct replica *r, uint64_t guid, bool changed);
+/* Is it of a leaf of ours (BLOB_ROW, BLOB_HOPS), and has never been fetched, or has changed? */
+bool replica_wants(const struct replica *r, enum blob_kind kind, uint64_t guid, bool changed);
+/* Switches that a packet passes from the host's port that is nearest to a node; 0: not known.
+ * who: its name as published, a port GUID or a LID.  O(LIDs). */
+unsigned replica_hops(const struct replica *r, const char *who);
 /* The first of the host's ports in this subnet that obeys another SM than the one that has
  * published it; -1: one obeys that, or of none it is known.  O(ports of the host * LIDs). */
 int replica_other_sm(const struct replica *r);

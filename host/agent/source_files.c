@@ -56,9 +56,9 @@ folder_open(const char *where, const struct relay_login *login, void **source, s
 	return 0;
 }
 
-/* Blobs of rows, or all others. */
+/* Blobs of leaves, or all others. */
 static int
-fetch_blobs(struct folder *f, struct replica *r, bool rows, struct fm_error *err)
+fetch_blobs(struct folder *f, struct replica *r, bool of_leaves, struct fm_error *err)
 {
 	uint64_t number;
 	enum blob_kind kind;
@@ -69,9 +69,10 @@ fetch_blobs(struct folder *f, struct replica *r, bool rows, struct fm_error *err
 		const struct manifest_blob *b = &f->now.blob.item[i],
 					   *had = manifest_find(&f->last, b->key);
 
-		if (!blob_key_parse(b->key, &kind, &number) || (kind == BLOB_ROW) != rows ||
-		    (rows ? !replica_wants(r, number, had == NULL || had->hash != b->hash)
-			  : had != NULL && had->hash == b->hash && had->n_bytes == b->n_bytes))
+		if (!blob_key_parse(b->key, &kind, &number) || blob_is_of_leaf(kind) != of_leaves ||
+		    (of_leaves
+			    ? !replica_wants(r, kind, number, had == NULL || had->hash != b->hash)
+			    : had != NULL && had->hash == b->hash && had->n_bytes == b->n_bytes))
 			continue;
 		rc = manifest_blob_read(f->path, b, &bytes, err);
 		if (rc == 0 && !replica_put(r, kind, number, bytes, b->n_bytes))

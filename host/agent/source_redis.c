@@ -21,9 +21,9 @@
 #include "lib/bitset.h"
 
 #define ANSWER_TIME_MS 10000
-#define RUNS_MOST 8	 /* of a row, asked one by one; more, and the row is fetched whole */
-#define TRIES_MOST 5	 /* of everything, while epochs pass */
-#define BEHIND_MOST 12	 /* looks; a minute or more, with what is waited between */
+#define RUNS_MOST 8    /* of a row, asked one by one; more, and the row is fetched whole */
+#define TRIES_MOST 5   /* of everything, while epochs pass */
+#define BEHIND_MOST 12 /* looks; a minute or more, with what is waited between */
 
 static const struct redis_limits limits = { .who = "the relay",
 	.connect_ms = 1000,
@@ -316,9 +316,12 @@ static void
 ask_for_rows(struct fetching *f, bool only_wanted)
 {
 	for (size_t i = 0; i < f->r->row.n; i++)
-		if (!only_wanted || f->r->row.item[i].wanted)
-			ask_for(f,
-			    (struct asked){ .kind = BLOB_ROW, .number = f->r->row.item[i].guid });
+		if (!only_wanted || f->r->row.item[i].wanted) {
+			uint64_t guid = f->r->row.item[i].guid;
+
+			ask_for(f, (struct asked){ .kind = BLOB_ROW, .number = guid });
+			ask_for(f, (struct asked){ .kind = BLOB_HOPS, .number = guid });
+		}
 }
 
 /* How many blocks there are; everything but rows; the rows of our leaves: each of an epoch. */
@@ -435,8 +438,15 @@ fetch_told(struct fetching *f, struct paths_epoch at[2], struct fm_error *err)
 	FM_EACH_BIT (b, c->names, REPLICA_BLOCKS)
 		ask_for(f, (struct asked){ .kind = BLOB_NAME, .number = b });
 	for (size_t i = 0; i < f->r->row.n; i++)
-		if (fm_bit_test(c->leaves, f->r->row.item[i].leaf))
-			ask_for_runs(f, &f->r->row.item[i]);
+		if (fm_bit_test(c->leaves, f->r->row.item[i].leaf)) {
+			const struct replica_row *row = &f->r->row.item[i];
+
+			if ((c->kinds >> BLOB_ROW & 1) != 0)
+				ask_for_runs(f, row);
+			if ((c->kinds >> BLOB_HOPS & 1) != 0)
+				ask_for(
+				    f, (struct asked){ .kind = BLOB_HOPS, .number = row->guid });
+		}
 	rc = end(f, &at[0], err);
 	at[1] = at[0];
 	return rc == 0 ? fetch_rows_of_new_leaves(f, &at[1], err) : rc;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/dist/view_blobs.h"
+#include "core/sa/path.h"
 #include "host/agent/source.h"
 #include "host/paths/paths.h"
 #include "lab/sim/fabric.h"
@@ -390,6 +391,90 @@ START_TEST(a_cable_of_equal_rate_costs_no_row)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------- hops */
+
+/* To each host from the nearest of ours, step by step; 0: there is no way. */
+static unsigned
+hops_by_walking(const struct sa_view *v, const struct replica *r, const struct sa_end *to)
+{
+	struct sa_hop hop[SA_MOST_HOPS];
+	unsigned least = 0, n;
+
+	for (unsigned i = 0; i < r->n_own; i++) {
+		uint32_t from = sa_view_end_of_guid(v, r->own[i]);
+
+		if (from != FM_NONE && sa_path_walk(v, from, to->lid, hop, &n) &&
+		    (least == 0 || n < least))
+			least = n;
+	}
+	return least;
+}
+
+/* The way to one host stands for those to all of its switch. */
+static bool
+is_as_to_one_of_its_switch(const struct sa_view *v, const struct sa_end *to, unsigned hops)
+{
+	for (uint32_t e = 0; e < v->n_ends; e++)
+		if (!v->end[e].is_switch && v->end[e].sw == to->sw &&
+		    hops_by_walking(v, &replica, &v->end[e]) == hops)
+			return true;
+	return false;
+}
+
+static void
+expect_hops(void)
+{
+	struct sa_view *v = sa_slot_get(&sa.slot);
+	uint32_t n_hosts = 0;
+	char guid[32];
+
+	paths_free(follow(&replica, &source));
+	for (uint32_t e = 0; e < v->n_ends; e++) {
+		const struct sa_end *to = &v->end[e];
+		unsigned hops;
+
+		if (to->is_switch)
+			continue;
+		snprintf(guid, sizeof(guid), "0x%jx", (uintmax_t)to->guid);
+		hops = replica_hops(&replica, guid);
+		ck_assert_msg(hops != 0 && is_as_to_one_of_its_switch(v, to, hops),
+		    "%u switches to LID %u, as the file says", hops, to->lid);
+		n_hosts++;
+	}
+	ck_assert_uint_gt(n_hosts, 8);
+	sa_view_put(v);
+}
+
+/* Where there are relays: told once, and again where the way is another. */
+START_TEST(hops_are_those_of_the_routes)
+{
+	struct place_ops with_relays = place_files;
+	struct sim_place cable;
+
+	fm_rng_seed(&rng, (uint64_t)_i);
+	bring_up(&fabrics[_i]);
+	ck_assert_uint_eq(pub.told.hops.item[0].n, 0);
+	with_relays.has_relays = true;
+	pub.told.ops = &with_relays;
+	sa_view_put(pub.last);
+	pub.last = NULL;
+	ck_assert(publish(&pub, 1));
+	ck_assert_uint_eq(pub.told.changes.kinds, 1u << BLOB_HOPS);
+	expect_hops();
+	ck_assert(!publish(&pub, 1));
+	for (unsigned i = 0; i < EVENTS; i++) {
+		cable = rig_lose_a_cable(&rig, &rng);
+		sweep();
+		publish(&pub, 1);
+		expect_hops();
+		sim_relink(rig.sim, cable.node, cable.port);
+		sweep();
+		publish(&pub, 1);
+		expect_hops();
+	}
+}
+END_TEST
+
 /* ------------------------------------------------------------------- takeover */
 
 START_TEST(an_heir_tells_no_row)
@@ -758,6 +843,7 @@ suite(void)
 	tcase_add_test(t, what_has_not_changed_is_not_told);
 	tcase_add_test(t, a_host_that_goes_and_comes_costs_no_row);
 	tcase_add_test(t, a_cable_of_equal_rate_costs_no_row);
+	tcase_add_loop_test(t, hops_are_those_of_the_routes, 0, (int)N_OF(fabrics));
 	tcase_add_loop_test(t, an_heir_tells_no_row, 0, (int)N_OF(fabrics));
 	tcase_add_test(t, who_is_master_no_more_tells_nothing);
 	tcase_add_test(t, files_of_others_stay);

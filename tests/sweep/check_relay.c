@@ -133,6 +133,40 @@ put_row(unsigned leaf)
 	put_random(key, LID_TOP + 1);
 }
 
+static void
+put_hops(unsigned leaf)
+{
+	char key[BLOB_KEY_BYTES];
+
+	blob_key(key, BLOB_HOPS, leaf_guid(leaf));
+	put_random(key, LEAVES);
+}
+
+/* Beside the file of an epoch: what an agent has of hops then, which is in no file. */
+static void
+hops_of(const struct replica *r, uint8_t hops[LEAVES])
+{
+	memset(hops, 0, LEAVES);
+	for (size_t i = 0; i < r->row.n; i++)
+		for (size_t k = 0; k < LEAVES && k < r->row.item[i].hops.n; k++)
+			hops[k] = r->row.item[i].hops.bytes[k];
+}
+
+static void
+note_hops(const struct replica *r, const char *path)
+{
+	char name[160];
+	uint8_t hops[LEAVES];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s.hops", path);
+	f = fopen(name, "w");
+	ck_assert_ptr_nonnull(f);
+	hops_of(r, hops);
+	ck_assert_uint_eq(fwrite(hops, 1, LEAVES, f), LEAVES);
+	fclose(f);
+}
+
 /* The file that an agent makes of what is there, by its epoch. */
 static void
 note_truth(void)
@@ -148,7 +182,7 @@ note_truth(void)
 			const struct fake_blob *b = &relay.blob.item[i];
 
 			ck_assert(blob_key_parse(b->key, &kind, &number));
-			if ((kind == BLOB_ROW) == (rows == 1))
+			if (blob_is_of_leaf(kind) == (rows == 1))
 				replica_put(&r, kind, number, b->bytes, b->n);
 		}
 		ck_assert(replica_find_rows(&r));
@@ -156,6 +190,7 @@ note_truth(void)
 	snprintf(path, sizeof(path), "%s/truth-%ju-%ju", folder, (uintmax_t)relay.term,
 	    (uintmax_t)relay.epoch);
 	ck_assert_msg(replica_write(&r, path, &err) == 0, "%s", err.msg);
+	note_hops(&r, path);
 	replica_fini(&r);
 }
 
@@ -168,7 +203,7 @@ publish(void)
 	for (unsigned n = 1 + fm_rng_below(&rng, 3); n > 0; n--) {
 		unsigned block = fm_rng_below(&rng, BLOCKS), leaf = fm_rng_below(&rng, LEAVES);
 
-		switch (fm_rng_below(&rng, 4)) {
+		switch (fm_rng_below(&rng, 5)) {
 		case 0:
 			put_ports(block);
 			e.kinds |= 1u << BLOB_PORT;
@@ -184,6 +219,11 @@ publish(void)
 			e.kinds |= 1u << BLOB_ROW;
 			e.leaves[0] |= (uint8_t)(1u << leaf);
 			e.rows[0] = 3;
+			break;
+		case 3:
+			put_hops(leaf);
+			e.kinds |= 1u << BLOB_HOPS;
+			e.leaves[0] |= (uint8_t)(1u << leaf);
 			break;
 		default:
 			put_random("class", BLOB_ATTR_BYTES * (1 + fm_rng_below(&rng, 9)));
@@ -206,8 +246,10 @@ publish_all(void)
 		put_ports(b);
 		put_names(b);
 	}
-	for (unsigned l = 0; l < LEAVES; l++)
+	for (unsigned l = 0; l < LEAVES; l++) {
 		put_row(l);
+		put_hops(l);
+	}
 	memset(e.leaves, 0xff, sizeof(e.leaves));
 	memset(e.rows, 0xff, sizeof(e.rows));
 	memset(e.ports, 0xff, sizeof(e.ports));
@@ -250,6 +292,20 @@ is_as(const char *path)
 	return n == bytes_of(path, truth) && memcmp(is, truth, n) == 0;
 }
 
+static void
+expect_hops(const char *path)
+{
+	static uint8_t truth[FILE_MOST];
+	uint8_t hops[LEAVES];
+	char name[160];
+
+	snprintf(name, sizeof(name), "%s.hops", path);
+	ck_assert_uint_eq(bytes_of(name, truth), LEAVES);
+	hops_of(&replica, hops);
+	ck_assert_msg(
+	    memcmp(hops, truth, LEAVES) == 0, "the agent's hops are not those of %s", path);
+}
+
 /* What the agent has is what the relay had at that epoch. */
 static void
 expect_truth(void)
@@ -262,6 +318,7 @@ expect_truth(void)
 	ck_assert_msg(replica_write(&replica, file, &err) == 0, "%s", err.msg);
 	ck_assert_msg(is_as(path), "the agent's file of term %ju, epoch %ju is not the relay's",
 	    (uintmax_t)replica.at.term, (uintmax_t)replica.at.epoch);
+	expect_hops(path);
 }
 
 static int

@@ -138,6 +138,93 @@ START_TEST(rows_are_no_more_than_a_host_can_need)
 }
 END_TEST
 
+/* ------------------------------------------------------------------ how far */
+
+/* LID 1 is called "a", LID 3 "host-17". */
+static void
+put_names(void)
+{
+	static const char names[] = "\0\1a\0\7host-17";
+
+	ck_assert(replica_put(&replica, BLOB_NAME, 0, names, sizeof(names) - 1));
+}
+
+static void
+put_hops(uint64_t guid, const char *hops)
+{
+	ck_assert(replica_put(&replica, BLOB_HOPS, guid, hops, strlen(hops)));
+}
+
+static void
+put_relay_at(uint16_t leaf)
+{
+	uint8_t bytes[BLOB_BLOCK_LIDS * BLOB_PORT_BYTES] = { 0 };
+
+	blob_port_put(bytes + BLOB_PORT_BYTES, &(struct blob_port){ .guid = OWN_A, .leaf = 0 });
+	blob_port_put(bytes + 2 * BLOB_PORT_BYTES, &(struct blob_port){ .guid = OWN_B, .leaf = 1 });
+	blob_port_put(bytes + 3 * BLOB_PORT_BYTES, &(struct blob_port){ .guid = SM, .leaf = leaf });
+	ck_assert(replica_put(&replica, BLOB_PORT, 0, bytes, sizeof(bytes)));
+}
+
+/* From the nearer of the host's ports; by name, GUID or LID. */
+START_TEST(hops_are_those_of_the_nearest_port)
+{
+	static const char *const who[] = { "host-17", "0x300", "3" };
+
+	put_subnet();
+	put_leaves(SWITCH_A, SWITCH_B);
+	put_names();
+	put_relay_at(1);
+	ck_assert(replica_find_rows(&replica));
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_uint_eq(replica_hops(&replica, who[i]), 0);
+	put_hops(SWITCH_A, "\1\5");
+	put_hops(SWITCH_B, "\5\2");
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_uint_eq(replica_hops(&replica, who[i]), 2);
+	put_relay_at(0);
+	ck_assert_uint_eq(replica_hops(&replica, "host-17"), 1);
+}
+END_TEST
+
+START_TEST(hops_are_not_known)
+{
+	static const char *const who[] = { "", "host-1", "host-177", "0x301", "4", "65536",
+		"0x10000000000000003" };
+
+	put_subnet();
+	put_leaves(SWITCH_A, SWITCH_B);
+	put_names();
+	put_relay_at(1);
+	ck_assert(replica_find_rows(&replica));
+	put_hops(SWITCH_A, "\1\5");
+	ck_assert_uint_eq(replica_hops(&replica, "host-17"), 5);
+	for (unsigned i = 0; i < sizeof(who) / sizeof(who[0]); i++)
+		ck_assert_uint_eq(replica_hops(&replica, who[i]), 0);
+	/* a leaf that is behind the end of the row, and none at all */
+	put_relay_at(2);
+	ck_assert_uint_eq(replica_hops(&replica, "host-17"), 0);
+	put_relay_at(BLOB_NO_LEAF);
+	ck_assert_uint_eq(replica_hops(&replica, "host-17"), 0);
+}
+END_TEST
+
+/* A name that says that it is longer than there are bytes. */
+START_TEST(names_end_where_their_bytes_do)
+{
+	put_subnet();
+	put_leaves(SWITCH_A, SWITCH_B);
+	put_relay_at(1);
+	ck_assert(replica_find_rows(&replica));
+	put_hops(SWITCH_A, "\1\5");
+	ck_assert(replica_put(&replica, BLOB_NAME, 0, "\0\1a\0\7host-1", 11));
+	ck_assert_uint_eq(replica_hops(&replica, "host-1"), 0);
+	ck_assert_uint_eq(replica_hops(&replica, "a"), 1);
+	ck_assert(replica_put(&replica, BLOB_NAME, 0, "\0\0\0", 3));
+	ck_assert_uint_eq(replica_hops(&replica, "host-1"), 0);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- whom ports obey */
 
 static int
@@ -288,6 +375,9 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, rows_follow_their_switch);
 	tcase_add_test(tc, rows_are_no_more_than_a_host_can_need);
+	tcase_add_test(tc, hops_are_those_of_the_nearest_port);
+	tcase_add_test(tc, hops_are_not_known);
+	tcase_add_test(tc, names_end_where_their_bytes_do);
 	tcase_add_test(tc, a_port_may_obey_another_sm);
 	tcase_add_test(tc, of_an_sm_that_is_not_known_nothing_is_said);
 	tcase_add_test(tc, a_port_of_another_subnet_says_nothing);
