@@ -315,6 +315,7 @@ UNIT_TESTS = \
 	tests/unit/check_plugin \
 	tests/unit/check_pool \
 	tests/unit/check_registry \
+	tests/unit/check_relays \
 	tests/unit/check_replica \
 	tests/unit/check_qos \
 	tests/unit/check_qos_policy \
@@ -393,6 +394,8 @@ tests_unit_check_acm_file_SOURCES = tests/unit/check_acm_file.c tests/unit/paths
 tests_unit_check_acm_file_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
 tests_unit_check_paths_file_SOURCES = tests/unit/check_paths_file.c tests/unit/paths_maker.c
 tests_unit_check_paths_file_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
+tests_unit_check_relays_SOURCES = tests/unit/check_relays.c host/agent/relays.c
+tests_unit_check_relays_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
 tests_unit_check_replica_SOURCES = tests/unit/check_replica.c host/agent/replica.c host/agent/source_files.c
 tests_unit_check_replica_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
 # allocations are made to fail
@@ -586,6 +589,7 @@ SCRIPT_TESTS = \
 	tests/integration/chains.sh \
 	tests/integration/dev_run.sh \
 	tests/integration/dist.sh \
+	tests/integration/dist_nearest.sh \
 	tests/integration/dist_other_sm.sh \
 	tests/integration/dist_refused.sh \
 	tests/integration/dist_relay.sh \

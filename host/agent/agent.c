@@ -4,10 +4,9 @@
  *
  * One thread, one connection.  Between events the agent sleeps; once a minute (--poll) it makes
  * sure that its relay hears of who publishes, and tells the file's time that nothing is newer.
- * When its relay is gone, or hears nothing, it takes the next one of its list,
- * the first again behind the last; where a host begins in the list depends on its port, so that
- * hosts spread over relays.  Before everything is fetched anew it waits a random while, so that
- * a thousand hosts do not come at once.
+ * When its relay is gone, or hears nothing, it takes the next one (host/agent/relays.h), after a
+ * random while, so that a thousand hosts do not come at once.  From a relay that serves it goes
+ * to a nearer one as soon as it knows how far they are, and again each half to whole hour.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +28,7 @@
 #ifdef HAVE_HIREDIS
 #include "host/agent/parents.h"
 #endif
+#include "host/agent/relays.h"
 #include "host/agent/source.h"
 #include "lib/clock.h"
 #include "lib/hash.h"
@@ -38,9 +38,9 @@
 #define bad_usage(...) fm_standard_refuse("fmd-agent", 1, __VA_ARGS__)
 
 #define DEFAULT_FILE RUN_DIR "/paths"
-#define MOST_RELAYS 64
-#define LOOK_MS 2000  /* at what SM the ports obey */
-#define GRACE_MS 4000 /* an SM that takes over writes port by port, and publishes then */
+#define LOOK_MS 2000	  /* at what SM the ports obey */
+#define NEARER_MS 1800000 /* and up to as much again: when a nearer relay is looked for */
+#define GRACE_MS 4000	  /* an SM that takes over writes port by port, and publishes then */
 
 struct kernel_port {
 	char ca[UMAD_CA_NAME_LEN];
@@ -49,10 +49,8 @@ struct kernel_port {
 
 struct agent {
 	const char *file;
-	const char *relay[MOST_RELAYS];
-	uint64_t told[MOST_RELAYS]; /* hash of what was told of it last; 0: nothing, or that it
-				     * answers */
-	unsigned n_relays, at_relay;
+	struct relays relays;
+	unsigned at_relay;
 	unsigned poll_ms, backup_ms, jitter_ms;
 	bool insecure, once, has_login, guids_given;
 	struct relay_login login;
@@ -64,6 +62,7 @@ struct agent {
 	const struct source_ops *ops;
 	void *source;	     /* NULL: none is open */
 	unsigned n_failed;   /* relays in a row */
+	int64_t nearer_ms;   /* when a nearer relay is looked for, CLOCK_MONOTONIC */
 	int64_t other_sm_ms; /* since when the ports obey another SM, 0: they do not */
 };
 
@@ -175,38 +174,65 @@ ops_of(const char *relay, const char **where)
 	return NULL;
 }
 
-static int
-open_relay(struct agent *a, struct fm_error *err)
+static struct relay_entry *
+relay_of(struct agent *a)
 {
-	const char *where;
-	int rc;
-
-	a->ops = ops_of(a->relay[a->at_relay], &where);
-	rc = a->ops->open(where, a->has_login ? &a->login : NULL, &a->source, err);
-	if (rc != 0)
-		a->source = NULL;
-	return rc;
+	return &a->relays.item[a->at_relay];
 }
 
 static void
-leave_relay(struct agent *a)
+close_relay(struct agent *a)
 {
 	if (a->source != NULL)
 		a->ops->close(a->source);
 	a->source = NULL;
-	a->at_relay = (a->at_relay + 1) % a->n_relays;
+}
+
+/* even_full: where no other one is left. */
+static int
+open_relay(struct agent *a, bool even_full, struct fm_error *err)
+{
+	const char *where;
+	int rc;
+
+	a->ops = ops_of(relay_of(a)->word, &where);
+	rc = a->ops->open(where, a->has_login ? &a->login : NULL, &a->source, err);
+	if (rc != 0)
+		a->source = NULL;
+	if (rc == 0 && !even_full && a->ops->room != NULL)
+		rc = a->ops->room(a->source, err);
+	return rc;
+}
+
+/* How far the relays are by the rows that we have. */
+static void
+learn_hops(struct agent *a)
+{
+	for (unsigned i = 0; i < a->relays.n; i++)
+		if (a->relays.item[i].node != NULL)
+			a->relays.item[i].hops = replica_hops(&a->replica, a->relays.item[i].node);
 }
 
 /* A failure of a relay is told once, until it is another, or the relay has answered. */
 static void
-on_failure(struct agent *a, const struct fm_error *err)
+note_failure(struct agent *a, const struct fm_error *err)
 {
+	struct relay_entry *e = relay_of(a);
 	uint64_t hash = fm_hash_bytes(0, err->msg, strlen(err->msg)) | 1;
 
-	if (hash != a->told[a->at_relay])
-		log_warn("agent", "%s: %s", a->relay[a->at_relay], err->msg);
-	a->told[a->at_relay] = hash;
-	leave_relay(a);
+	if (hash != e->told)
+		log_warn("agent", "%s: %s", e->word, err->msg);
+	e->told = hash;
+	e->failed_ms = fm_clock_ms(CLOCK_MONOTONIC);
+	close_relay(a);
+}
+
+static void
+on_failure(struct agent *a, const struct fm_error *err)
+{
+	note_failure(a, err);
+	learn_hops(a);
+	a->at_relay = relays_best(&a->relays, fm_clock_ms(CLOCK_MONOTONIC));
 	a->n_failed++;
 	if (!a->once)
 		nap(a->backup_ms +
@@ -297,12 +323,52 @@ follow(struct agent *a, struct fm_error *err)
 	if (rc == 0 && a->replica.n_own > 0)
 		rc = a->ops->show(a->source, a->replica.own[0], a->replica.at, err);
 	if (rc == 0 && a->n_failed > 0)
-		log_info("agent", "%s answers", a->relay[a->at_relay]);
+		log_info("agent", "%s answers", relay_of(a)->word);
 	if (rc != 0)
 		return rc;
 	a->n_failed = 0;
-	a->told[a->at_relay] = 0;
+	relay_of(a)->told = 0;
+	relay_of(a)->failed_ms = 0;
 	return 0;
+}
+
+/* True: we are there.  The relay is left when the other one has all that it has; else it is as if
+ * nothing had been. */
+static bool
+change_to(struct agent *a, unsigned to)
+{
+	const struct source_ops *ops = a->ops;
+	unsigned from = a->at_relay;
+	void *source = a->source;
+	struct fm_error err = { 0 };
+
+	a->at_relay = to;
+	if (open_relay(a, false, &err) == 0 && follow(a, &err) == 0) {
+		log_info("agent", "%s is nearer than %s: packets to it pass %u switches",
+		    relay_of(a)->word, a->relays.item[from].word, relay_of(a)->hops);
+		ops->close(source);
+		return true;
+	}
+	note_failure(a, &err);
+	a->at_relay = from;
+	a->ops = ops;
+	a->source = source;
+	return false;
+}
+
+static void
+go_nearer(struct agent *a)
+{
+	int64_t now = fm_clock_ms(CLOCK_MONOTONIC);
+	unsigned to;
+
+	if (a->once || a->replica.at.epoch == 0 || now < a->nearer_ms)
+		return;
+	a->nearer_ms = now + NEARER_MS + (int64_t)fm_rng_below(&a->rng, NEARER_MS);
+	learn_hops(a);
+	while ((to = relays_nearer(&a->relays, a->at_relay, now)) != a->relays.n)
+		if (change_to(a, to))
+			return;
 }
 
 static int
@@ -314,17 +380,19 @@ run(struct agent *a)
 
 	for (;;) {
 		find_ports(a);
-		rc = a->source == NULL ? open_relay(a, &err) : 0;
+		rc = a->source == NULL ? open_relay(a, a->n_failed + 1 >= a->relays.n, &err) : 0;
 		if (rc == 0)
 			rc = follow(a, &err);
 		if (rc == 0 && a->once)
 			return a->replica.at.epoch != 0 ? 0 : 3;
 		if (rc == 0)
+			go_nearer(a);
+		if (rc == 0)
 			rc = a->ops->wait(a->source, &a->replica, a->poll_ms,
 			    a->guids_given ? NULL : &watch, &err);
 		if (rc != 0)
 			on_failure(a, &err);
-		if (rc != 0 && a->once && a->n_failed >= a->n_relays)
+		if (rc != 0 && a->once && a->n_failed >= a->relays.n)
 			return 2;
 	}
 }
@@ -339,8 +407,9 @@ usage(FILE *out)
 	    "       fmd-agent --relay=REDIS [options] PARENT...\n"
 	    "\n"
 	    "Keeps the paths from this host's ports in a file, for libfmdacm and stock ibacm.\n"
-	    "RELAY is files:FOLDER, redis:unix:SOCKET or redis:HOST:PORT; the first that answers\n"
-	    "is followed, the next ones are for when it is gone.\n"
+	    "RELAY is files:FOLDER, redis:unix:SOCKET[@NODE] or redis:HOST:PORT[@NODE]; one is\n"
+	    "followed, the nearest by the NODEs (name, port GUID or LID) that relays run on, and\n"
+	    "the others are for when it is gone.\n"
 	    "With --relay, keeps the Redis of this host below one of its parents: each PARENT is\n"
 	    "HOST:PORT as that Redis reaches it.\n"
 	    "\n"
@@ -404,20 +473,20 @@ judge_redis(const struct agent *a, const char *word, const char *where)
 static int
 take_relays(struct agent *a, int n, char **words)
 {
+	struct fm_error err = { 0 };
 	const char *where;
 
 	if (n == 0)
 		return bad_usage("no relay is named");
 	for (int i = 0; i < n; i++) {
-		if (a->n_relays == MOST_RELAYS)
-			return bad_usage("too many relays at \"%s\": 64 are possible", words[i]);
 		if (ops_of(words[i], &where) == NULL)
 			return bad_usage(
 			    "\"%s\": expected files:FOLDER, redis:unix:SOCKET or redis:HOST:PORT",
 			    words[i]);
+		if (relays_add(&a->relays, words[i], &err) != 0)
+			return bad_usage("%s", err.msg);
 		if (strncmp(words[i], "redis:", 6) == 0 && judge_redis(a, words[i], where) != 0)
 			return 1;
-		a->relay[a->n_relays++] = words[i];
 	}
 	return 0;
 }
@@ -494,8 +563,8 @@ take_option(struct agent *a, int c)
 static const struct option options[] = { { "file", required_argument, NULL, 'f' },
 	{ "port-guid", required_argument, NULL, 'g' },
 	{ "auth-file", required_argument, NULL, 'a' }, { "insecure", no_argument, NULL, 'i' },
-	{ "relay", required_argument, NULL, 'r' },
-	{ "poll", required_argument, NULL, 'p' }, { "backup-after", required_argument, NULL, 'b' },
+	{ "relay", required_argument, NULL, 'r' }, { "poll", required_argument, NULL, 'p' },
+	{ "backup-after", required_argument, NULL, 'b' },
 	{ "jitter", required_argument, NULL, 'j' }, { "once", no_argument, NULL, '1' },
 	{ "verbose", no_argument, NULL, 'v' }, { "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' }, { 0 } };
@@ -536,7 +605,6 @@ main(int argc, char **argv)
 		.file = DEFAULT_FILE, .poll_ms = 60000, .backup_ms = 2000, .jitter_ms = 10000
 	};
 	struct sigaction end = { .sa_handler = on_signal };
-	uint64_t who;
 	int rc;
 
 	fm_log_set_level(FM_LOG_WARN);
@@ -549,9 +617,10 @@ main(int argc, char **argv)
 	if (!a.guids_given && umad_init() != 0)
 		return bad_usage("the kernel has no InfiniBand: name a port by --port-guid");
 	find_ports(&a);
-	who = a.replica.n_own > 0 ? a.replica.own[0] : 0;
-	a.at_relay = (unsigned)(fm_mix64(who) % a.n_relays);
-	fm_rng_seed(&a.rng, fm_mix64(who) ^ (uint64_t)time(NULL) ^ (uint64_t)getpid() << 32);
+	a.relays.host = a.replica.n_own > 0 ? a.replica.own[0] : 0;
+	a.at_relay = relays_best(&a.relays, 0);
+	fm_rng_seed(
+	    &a.rng, fm_mix64(a.relays.host) ^ (uint64_t)time(NULL) ^ (uint64_t)getpid() << 32);
 	rc = run(&a);
 	if (a.source != NULL)
 		a.ops->close(a.source);

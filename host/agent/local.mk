@@ -4,6 +4,8 @@ if HAVE_UMAD
 sbin_PROGRAMS += fmd-agent
 fmd_agent_SOURCES = \
 	host/agent/agent.c \
+	host/agent/relays.c \
+	host/agent/relays.h \
 	host/agent/replica.c \
 	host/agent/replica.h \
 	host/agent/source.h \

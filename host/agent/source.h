@@ -26,6 +26,9 @@ struct source_ops {
 	/* Brings the replica to the newest epoch.  The first time, and when epochs have been
 	 * missed, everything is fetched (*whole).  A relay that has lost who is above it fails. */
 	int (*fetch)(void *source, struct replica *r, bool *whole, struct fm_error *err);
+	/* May another host come?  FM_E_RESOURCE: what is left is for relays and who looks.  NULL:
+	 * any may. */
+	int (*room)(void *source, struct fm_error *err);
 	/* Seconds before the last fetch that something came to it from who publishes; NULL: 0. */
 	unsigned (*age_s)(const void *source);
 	/* Until there is something newer, at most so long; both are no failure.  watch may be

@@ -590,6 +590,31 @@ relay_fetch(void *source, struct replica *r, bool *whole, struct fm_error *err)
 	return rc;
 }
 
+/* Redis keeps no connection back for relays and fmctl: agents leave a tenth of them.  One that does
+ * not tell how many it takes has room until it refuses. */
+static int
+relay_room(void *source, struct fm_error *err)
+{
+	struct relay *s = source;
+	redisReply *info = redis_ask(s->redis, err, "INFO clients");
+	char taken[24], most[24];
+	long n, n_most;
+
+	if (info == NULL)
+		return err->kind;
+	redis_info(redis_is_text(info) ? info->str : "", "connected_clients", taken, sizeof(taken));
+	redis_info(redis_is_text(info) ? info->str : "", "maxclients", most, sizeof(most));
+	freeReplyObject(info);
+	n = strtol(taken, NULL, 10);
+	n_most = strtol(most, NULL, 10);
+	return n <= n_most - n_most / 10 || n_most <= 0
+	    ? 0
+	    : fm_fail(err, FM_E_RESOURCE,
+		  "the relay is full: of %ld connections that it takes %ld are there, and a tenth "
+		  "is left to relays",
+		  n_most, n);
+}
+
 static unsigned
 relay_age_s(const void *source)
 {
@@ -617,6 +642,7 @@ relay_show(void *source, uint64_t port_guid, struct paths_epoch at, struct fm_er
 const struct source_ops source_redis = { .open = relay_open,
 	.close = relay_close,
 	.fetch = relay_fetch,
+	.room = relay_room,
 	.age_s = relay_age_s,
 	.wait = relay_wait,
 	.show = relay_show };
