@@ -589,6 +589,7 @@ SCRIPT_TESTS = \
 	tests/integration/chains.sh \
 	tests/integration/dev_run.sh \
 	tests/integration/dist.sh \
+	tests/integration/dist_below.sh \
 	tests/integration/dist_nearest.sh \
 	tests/integration/dist_other_sm.sh \
 	tests/integration/dist_refused.sh \

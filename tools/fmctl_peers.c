@@ -232,7 +232,8 @@ judge_relay(struct tree *t, const struct relay *r, struct redis *redis, const ch
 	add_seen(t, &s);
 }
 
-/* Those that fmd has seen at the first, and sees no more. */
+/* Those that fmd has seen at the first, and sees no more; and relays that have told of themselves,
+ * which may have been anywhere below it. */
 static void
 add_gone(struct tree *t, const json_t *followers)
 {
@@ -249,7 +250,8 @@ add_gone(struct tree *t, const json_t *followers)
 		    (int)fmctl_number(one, "here"), (int)fmctl_number(one, "most"),
 		    fmctl_string(one, "fewer_since"));
 		add_seen(t,
-		    &(struct seen){ "relay", fmctl_string(one, "name"), t->relay[0].name, "gone",
+		    &(struct seen){ "relay", fmctl_string(one, "name"),
+			json_is_true(json_object_get(one, "tells")) ? "" : t->relay[0].name, "gone",
 			why, 1, 0, 0, -1 });
 		t->n_gone++;
 	}

@@ -275,6 +275,12 @@ count_follower(void *arg, const char *name)
 	followers_count(arg, name);
 }
 
+static void
+note_relay(void *arg, const char *name)
+{
+	followers_note(arg, name);
+}
+
 /* Told once when it begins to be unknown; err: why, NULL: it is known. */
 static void
 share_followers(struct publisher *p, bool seen, const struct fm_error *err)
@@ -299,7 +305,7 @@ share_followers(struct publisher *p, bool seen, const struct fm_error *err)
 static void
 look_at_followers(struct publisher *p)
 {
-	struct fm_error err = { 0 };
+	struct fm_error err = { 0 }, of_peer = { 0 };
 	int64_t now = now_ms();
 	bool seen;
 	int rc;
@@ -310,8 +316,15 @@ look_at_followers(struct publisher *p)
 	followers_begin(&p->followers);
 	rc = p->ops->followers(p->place, count_follower, &p->followers, &err);
 	seen = rc == 0;
-	if (seen && p->at.peer != NULL && followers_lack(&p->followers))
-		rc = p->ops->peers_followers(&p->at, count_follower, &p->followers, &err);
+	if (seen)
+		rc = p->ops->relays(p->place, note_relay, &p->followers, &err);
+	if (seen && p->at.peer != NULL && followers_lack(&p->followers) &&
+	    p->ops->peers_followers(&p->at, count_follower, note_relay, &p->followers, &of_peer) !=
+		0 &&
+	    rc == 0) {
+		rc = of_peer.kind;
+		err = of_peer;
+	}
 	if (seen)
 		followers_end(&p->followers, now, p->at.where);
 	share_followers(p, seen, rc != 0 ? &err : NULL);

@@ -27,8 +27,8 @@ add_follower(void *arg, const struct follower *one)
 	char since[24];
 
 	json_array_append_new(arg,
-	    json_pack("{s:o, s:i, s:i, s:s, s:o}", "name", json_text(one->name), "here",
-		(int)one->here, "most", (int)one->most, "state",
+	    json_pack("{s:o, s:b, s:i, s:i, s:s, s:o}", "name", json_text(one->name), "tells",
+		one->tells, "here", (int)one->here, "most", (int)one->most, "state",
 		one->gone		? "gone"
 		    : one->fewer_ms < 0 ? "following"
 					: "missing",

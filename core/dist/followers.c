@@ -35,24 +35,43 @@ follower_of(struct followers *f, const char *name)
 	return &f->item.item[f->item.n - 1];
 }
 
-void
-followers_count(struct followers *f, const char *name)
+static struct follower *
+find_or_warn(struct followers *f, const char *name)
 {
 	struct follower *one;
 	char known[sizeof(one->name)];
 
 	snprintf(known, sizeof(known), "%s", name);
 	one = follower_of(f, known);
-	if (one != NULL) {
-		one->here++;
-		return;
-	}
+	if (one != NULL)
+		return one;
 	if (!f->is_full)
 		log_warn("dist",
 		    "%s follows, and cannot be watched, as %d names are: when it is gone, that is "
 		    "not told",
 		    known, FOLLOWERS_MOST);
 	f->is_full = true;
+	return NULL;
+}
+
+void
+followers_count(struct followers *f, const char *name)
+{
+	struct follower *one = find_or_warn(f, name);
+
+	if (one != NULL)
+		one->here++;
+}
+
+void
+followers_note(struct followers *f, const char *name)
+{
+	struct follower *one = find_or_warn(f, name);
+
+	if (one == NULL)
+		return;
+	one->tells = true;
+	one->here = 1;
 }
 
 bool
@@ -79,10 +98,19 @@ note_all_here(struct follower *one, const char *place)
 const char *
 follower_say_gone(const struct follower *one, const char *place, char *text)
 {
-	snprintf(text, FOLLOWER_SENTENCE,
-	    "%s follows %s no more (%u of %u are there): hosts below it that have no other relay "
-	    "get no new paths",
-	    one->name, place, one->here, one->most);
+	if (one->tells)
+		snprintf(text, FOLLOWER_SENTENCE,
+		    "nothing is heard at %s of the relay at %s any more: it is gone, or cut off, "
+		    "and "
+		    "hosts below it that have no other relay get no new paths; or its fmd-agent "
+		    "--relay is",
+		    place, one->name);
+	else
+		snprintf(text, FOLLOWER_SENTENCE,
+		    "%s follows %s no more (%u of %u are there): hosts below it that have no other "
+		    "relay "
+		    "get no new paths",
+		    one->name, place, one->here, one->most);
 	return text;
 }
 

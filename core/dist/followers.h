@@ -8,7 +8,10 @@
  * be there.  It is gone when fewer have been there for 15 s, and what is there is all that is to be
  * there when fewer have been there for a day.
  *
- * A look is begin, any number of count, and end.  O(names) for each count.
+ * Relays at any depth tell of themselves, too (host/agent/above.h), by the names of their hosts: of
+ * each there is one however often it is told.
+ *
+ * A look is begin, any number of count and note, and end.  O(names) for each count.
  */
 #ifndef CORE_DIST_FOLLOWERS_H
 #define CORE_DIST_FOLLOWERS_H
@@ -24,6 +27,7 @@
 
 struct follower {
 	char name[128];
+	bool tells;	     /* of itself */
 	unsigned here, most; /* as of the last look; at once, since it has been known */
 	int64_t fewer_ms;    /* when fewer than most were seen first; -1: all are here */
 	bool gone;
@@ -39,6 +43,8 @@ void followers_fini(struct followers *f);
 void followers_begin(struct followers *f);
 /* One of this name is there. */
 void followers_count(struct followers *f, const char *name);
+/* The one that tells of itself by this name is there. */
+void followers_note(struct followers *f, const char *name);
 /* Are fewer there of any name than are to be?  Between begin and end: as counted so far. */
 bool followers_lack(const struct followers *f);
 /* What was counted holds at this time (CLOCK_MONOTONIC).  It is logged when one is gone, is there

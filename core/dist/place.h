@@ -52,9 +52,13 @@ struct place_ops {
 	 * there; NULL: nobody knows who follows.  A failure is none of the place, as publishing
 	 * does not need it. */
 	int (*followers)(void *place, place_follower each, void *arg, struct fm_error *err);
-	/* Each that follows the place of the peer, as long as that is a copy itself. */
-	int (*peers_followers)(
-	    const struct place_at *at, place_follower each, void *arg, struct fm_error *err);
+	/* Each that tells the place of itself, or of which another one tells it: relays at any
+	 * depth, some more than once. */
+	int (*relays)(void *place, place_follower each, void *arg, struct fm_error *err);
+	/* Each that follows the place of the peer, and each that tells that of itself, as long as
+	 * it is a copy. */
+	int (*peers_followers)(const struct place_at *at, place_follower each,
+	    place_follower each_relay, void *arg, struct fm_error *err);
 	/* The epoch, and each blob; a failure of each ends it. */
 	int (*load)(
 	    void *place, struct place_epoch *at, place_each each, void *arg, struct fm_error *err);

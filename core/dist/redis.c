@@ -208,26 +208,54 @@ chain_followers(void *place, place_follower each, void *arg, struct fm_error *er
 	return 0;
 }
 
+static int
+tell_relays(struct redis *r, place_follower each, void *arg, struct fm_error *err)
+{
+	redisReply *clients = redis_ask(r, err, REDIS_ASK_RELAYS);
+	int rc = 0;
+
+	if (clients == NULL)
+		return err->kind;
+	if (redis_is_text(clients))
+		redis_info_relays(clients->str, each, arg);
+	else
+		rc = redis_no_sense(r, err);
+	freeReplyObject(clients);
+	return rc;
+}
+
+static int
+chain_relays(void *place, place_follower each, void *arg, struct fm_error *err)
+{
+	struct chain *c = place;
+
+	return tell_relays(c->redis, each, arg, err);
+}
+
 /* What follows a Redis that leads by itself hears nothing of ours. */
 static int
-tell_peers(struct redis *r, place_follower each, void *arg, struct fm_error *err)
+tell_peers(struct redis *r, place_follower each, place_follower each_relay, void *arg,
+    struct fm_error *err)
 {
 	redisReply *info = ask_info(r, err);
 	char link[16];
+	int rc = 0;
 
 	if (info == NULL)
 		return err->kind;
 	redis_info(info->str, "master_link_status", link, sizeof(link));
-	if (strcmp(link, "up") == 0)
+	if (strcmp(link, "up") == 0) {
 		tell_followers(info->str, each, arg);
+		rc = tell_relays(r, each_relay, arg, err);
+	}
 	freeReplyObject(info);
-	return 0;
+	return rc;
 }
 
 /* The login would be plain text beyond this host. */
 static int
-chain_peers_followers(
-    const struct place_at *at, place_follower each, void *arg, struct fm_error *err)
+chain_peers_followers(const struct place_at *at, place_follower each, place_follower each_relay,
+    void *arg, struct fm_error *err)
 {
 	struct redis *r = NULL;
 	struct relay_name to;
@@ -241,7 +269,7 @@ chain_peers_followers(
 	if (rc == 0)
 		rc = log_in(&to, at->auth_file, &peers_limits, &r, err);
 	if (rc == 0)
-		rc = tell_peers(r, each, arg, err);
+		rc = tell_peers(r, each, each_relay, arg, err);
 	redis_close(r);
 	return rc;
 }
@@ -442,6 +470,7 @@ const struct place_ops place_redis = { .kind = "redis",
 	.lead = chain_lead,
 	.follow = chain_follow,
 	.followers = chain_followers,
+	.relays = chain_relays,
 	.peers_followers = chain_peers_followers,
 	.load = chain_load,
 	.check = chain_check,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "core/redis/info.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,4 +83,53 @@ redis_info_replica(const char *info, unsigned i, struct redis_replica *out)
 	value_of(line, "lag=", ",", word, sizeof(word));
 	out->lag_s = strtol(word, NULL, 10);
 	return *line != '\0';
+}
+
+static bool
+is_printable(const char *name)
+{
+	while (isgraph((unsigned char)*name))
+		name++;
+	return *name == '\0';
+}
+
+static void
+each_name(const char *at, const char *end, void (*each)(void *arg, const char *name), void *arg)
+{
+	char name[REDIS_RELAY_NAME];
+	size_t n;
+
+	for (; at < end; at += n + 1) {
+		n = strcspn(at, ",");
+		if (n > (size_t)(end - at))
+			n = (size_t)(end - at);
+		if (n == 0 || n >= sizeof(name))
+			continue;
+		memcpy(name, at, n);
+		name[n] = '\0';
+		if (is_printable(name))
+			each(arg, name);
+	}
+}
+
+/* id=7 addr=... name=fmd-relay:a,b, age=9 idle=0 ...; Redis takes no name with a space in it. */
+void
+redis_info_relays(const char *clients, void (*each)(void *arg, const char *name), void *arg)
+{
+	static const char key[] = " name=" REDIS_RELAY_KEY;
+	char idle[32];
+
+	for (const char *line = clients; *line != '\0'; line += strcspn(line, "\n")) {
+		const char *at, *end;
+
+		line += *line == '\n';
+		end = line + strcspn(line, "\r\n");
+		at = memmem(line, (size_t)(end - line), key, sizeof(key) - 1);
+		if (at == NULL)
+			continue;
+		at += sizeof(key) - 1;
+		value_of(at, "idle=", " \r\n", idle, sizeof(idle));
+		if (strtol(idle, NULL, 10) <= REDIS_RELAY_SILENT_S)
+			each_name(at, at + strcspn(at, " \r\n"), each, arg);
+	}
 }

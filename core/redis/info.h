@@ -35,4 +35,14 @@ struct redis_replica {
 /* The i-th replica that the text has, counted from 0; false: there are fewer. */
 bool redis_info_replica(const char *info, unsigned i, struct redis_replica *out);
 
+/* Relays that tell of themselves and of those below them (host/agent/above.h): each name in the
+ * text that the question answers, more than once where several tell of it.  Who has told nothing
+ * for a while is passed over, and so is what is no name. */
+#define REDIS_ASK_RELAYS "CLIENT LIST TYPE pubsub"
+#define REDIS_RELAY_CHANNEL "fmd:relays"
+#define REDIS_RELAY_KEY "fmd-relay:"
+#define REDIS_RELAY_NAME 64 /* bytes of a name, its NUL as well */
+#define REDIS_RELAY_SILENT_S 10
+void redis_info_relays(const char *clients, void (*each)(void *arg, const char *name), void *arg);
+
 #endif

@@ -52,9 +52,10 @@ struct agent {
 	struct relays relays;
 	unsigned at_relay;
 	unsigned poll_ms, backup_ms, jitter_ms;
-	bool insecure, once, has_login, guids_given;
-	struct relay_login login;
+	bool insecure, once, has_login, has_parents_login, guids_given;
+	struct relay_login login, parents_login;
 	const char *own_redis; /* --relay: of the relay that this host is; NULL: it is none */
+	const char *own_name;  /* of that relay; NULL: that of the host */
 	struct fm_rng rng;
 	struct replica replica;
 	struct kernel_port at[REPLICA_MOST_OWN]; /* where the kernel has replica.own */
@@ -419,6 +420,9 @@ usage(FILE *out)
 	    "      --insecure          allow redis:HOST:PORT beyond this host, in plain text\n"
 	    "      --relay=REDIS       unix:SOCKET, or HOST:PORT of this host: it follows the\n"
 	    "                          next parent when its own is gone\n"
+	    "      --parents-auth-file=PATH  a line \"USER PASSWORD\" for the parents, which are\n"
+	    "                          told that this relay is there, and who is below it\n"
+	    "      --name=NAME         of this relay, for those (the host's)\n"
 	    "  -p, --poll=SECONDS      how often to make sure that nothing is newer (60)\n"
 	    "  -b, --backup-after=SECONDS  until the next relay is asked, or parent followed (2)\n"
 	    "  -j, --jitter=SECONDS    and a random while up to this, besides (10)\n"
@@ -444,13 +448,13 @@ seconds(const char *text, unsigned *ms)
 }
 
 static int
-read_login(struct agent *a, const char *path)
+read_login(const char *path, struct relay_login *login, bool *has_login)
 {
 	struct fm_error err = { 0 };
 
-	if (relay_login_read(path, &a->login, &err) != 0)
+	if (relay_login_read(path, login, &err) != 0)
 		return bad_usage("%s", err.msg);
-	a->has_login = true;
+	*has_login = true;
 	return 0;
 }
 
@@ -498,6 +502,8 @@ be_relay(const struct agent *a, int n, char **words)
 {
 	struct parents p = { .redis = a->own_redis,
 		.login = a->has_login ? &a->login : NULL,
+		.parents_login = a->has_parents_login ? &a->parents_login : NULL,
+		.name = a->own_name,
 		.parent = words,
 		.n = (unsigned)n,
 		.patience_ms = a->backup_ms };
@@ -539,9 +545,14 @@ take_option(struct agent *a, int c)
 		add_port(a, guid, "", 0);
 		return 0;
 	case 'a':
-		return read_login(a, optarg);
+		return read_login(optarg, &a->login, &a->has_login);
+	case 'P':
+		return read_login(optarg, &a->parents_login, &a->has_parents_login);
 	case 'r':
 		a->own_redis = optarg;
+		return 0;
+	case 'n':
+		a->own_name = optarg;
 		return 0;
 	case 'p':
 		return seconds(optarg, &a->poll_ms) && a->poll_ms > 0
@@ -563,8 +574,9 @@ take_option(struct agent *a, int c)
 static const struct option options[] = { { "file", required_argument, NULL, 'f' },
 	{ "port-guid", required_argument, NULL, 'g' },
 	{ "auth-file", required_argument, NULL, 'a' }, { "insecure", no_argument, NULL, 'i' },
-	{ "relay", required_argument, NULL, 'r' }, { "poll", required_argument, NULL, 'p' },
-	{ "backup-after", required_argument, NULL, 'b' },
+	{ "parents-auth-file", required_argument, NULL, 'P' },
+	{ "name", required_argument, NULL, 'n' }, { "relay", required_argument, NULL, 'r' },
+	{ "poll", required_argument, NULL, 'p' }, { "backup-after", required_argument, NULL, 'b' },
 	{ "jitter", required_argument, NULL, 'j' }, { "once", no_argument, NULL, '1' },
 	{ "verbose", no_argument, NULL, 'v' }, { "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' }, { 0 } };
@@ -593,6 +605,8 @@ take_words(struct agent *a, int argc, char **argv)
 		else if (take_option(a, c) != 0)
 			return 1;
 	}
+	if (a->own_redis == NULL && (a->has_parents_login || a->own_name != NULL))
+		return bad_usage("--parents-auth-file and --name are for --relay");
 	if (a->own_redis != NULL)
 		return be_relay(a, argc - optind, argv + optind);
 	return take_relays(a, argc - optind, argv + optind) == 0 ? -1 : 1;

@@ -16,6 +16,8 @@ fmd_agent_SOURCES += \
 	core/redis/info.h \
 	core/redis/redis.c \
 	core/redis/redis.h \
+	host/agent/above.c \
+	host/agent/above.h \
 	host/agent/parents.c \
 	host/agent/parents.h \
 	host/agent/source_redis.c

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * host/agent/parents.c - one question a second to the Redis of this host: INFO replication.
+ * host/agent/parents.c - one question a second to the Redis of this host, INFO replication; and
+ * as long as its parent is there, that is told who is here (host/agent/above.h).
  *
  * A parent is left for the next of the list when the link to it has been down for a while, and when
  * nothing comes over it any more, which tells of the whole chain above (core/redis/info.h): so
@@ -18,6 +19,7 @@
 
 #include "core/redis/info.h"
 #include "core/redis/redis.h"
+#include "host/agent/above.h"
 #include "lib/clock.h"
 #include "lib/log.h"
 
@@ -35,6 +37,7 @@ struct following {
 	int64_t gone_ms;     /* since when the parent is; 0: it is not */
 	bool is_lost;	     /* a parent was left, and no link has been up since */
 	char told[256];	     /* the failure that was told last, "" none */
+	struct above above;
 };
 
 int
@@ -103,8 +106,10 @@ judge(struct following *f, const char *info, struct fm_error *err)
 	unsigned silent_s;
 	enum redis_link link = redis_info_link(info, &silent_s);
 	int64_t now_ms = fm_clock_ms(CLOCK_MONOTONIC);
-	char host[256], port[16];
+	char host[256], port[16], where[300];
 
+	if (link != REDIS_LINK_UP)
+		above_leave(&f->above);
 	if (link == REDIS_FIRST)
 		return fm_fail(err, FM_E_CONFIG,
 		    "%s follows nobody and is left alone: give it replicaof HOST PORT, or, if it "
@@ -117,6 +122,9 @@ judge(struct following *f, const char *info, struct fm_error *err)
 			log_info("agent", "%s has what %s:%s has", f->p->redis, host, port);
 		f->is_lost &= link != REDIS_LINK_UP;
 		f->gone_ms = 0;
+		snprintf(where, sizeof(where), "%s:%s", host, port);
+		if (link == REDIS_LINK_UP)
+			above_tell(&f->above, f->redis, where);
 		return 0;
 	}
 	if (f->gone_ms == 0)
@@ -165,12 +173,14 @@ _Noreturn void
 parents_follow(const struct parents *p)
 {
 	const struct timespec pause = { .tv_sec = LOOK_MS / 1000 };
-	struct following f = { .p = p };
+	static struct following f;
 
+	f = (struct following){ .p = p, .above = { .name = p->name, .login = p->parents_login } };
 	for (;;) {
 		struct fm_error err = { 0 };
 
 		if (look(&f, &err) != 0) {
+			above_leave(&f.above);
 			redis_close(f.redis);
 			f.redis = NULL;
 		}

@@ -24,7 +24,7 @@ struct relay_entry {
 	const char *node; /* the host that it runs on: its name, port GUID or LID; NULL: not said */
 	unsigned hops;	  /* switches that a packet to there passes; 0: not known */
 	int64_t
-	    failed_ms; /* when it failed last, CLOCK_MONOTONIC; 0: never, or it has answered since */
+	    failed_ms; /* when it failed last, CLOCK_MONOTONIC; 0: it has answered since */
 	uint64_t told; /* hash of what was told of it last; 0: nothing, or that it answers */
 };
 

@@ -133,7 +133,7 @@ kill "$follower"
 wait "$follower" || fail "SIGTERM ends it with $?"
 echo "ok: its own Redis"
 
-for denied in "set x y" "get fmd:subnet" "config get maxmemory" "flushall" "shutdown" "client list"; do
+for denied in "set x y" "get fmd:subnet" "config get maxmemory" "flushall" "shutdown" "client kill type normal" "client setname x"; do
 	read -ra words <<<"$denied"
 	redis-cli -s "$dir/middle.sock" --no-auth-warning --user relay --pass of-relay "${words[@]}" 2>&1 | grep -q NOPERM || fail "\"$denied\" is not denied"
 done

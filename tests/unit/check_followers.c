@@ -139,6 +139,28 @@ START_TEST(test_lack)
 }
 END_TEST
 
+/* Who tells of itself is there once, however often it is told. */
+START_TEST(test_who_tells)
+{
+	for (int64_t at = 0; at < 40000; at += 5000) {
+		followers_begin(&followers);
+		for (int i = 0; at < 10000 && i < 3; i++)
+			followers_note(&followers, "rack-1");
+		followers_note(&followers, "rack-2");
+		followers_end(&followers, at, "here");
+		if (at == 20000)
+			ck_assert(!named("rack-1")->gone);
+	}
+	ck_assert(named("rack-1")->gone && !named("rack-2")->gone);
+	ck_assert_uint_eq(named("rack-1")->most, 1);
+	assert_told("nothing is heard at here of the relay at rack-1 any more");
+	followers_begin(&followers);
+	followers_note(&followers, "rack-1");
+	followers_end(&followers, 45000, "here");
+	ck_assert(!named("rack-1")->gone);
+}
+END_TEST
+
 START_TEST(test_too_many)
 {
 	char name[200];
@@ -184,6 +206,7 @@ main(void)
 	tcase_add_test(tc, test_several_of_a_name);
 	tcase_add_test(tc, test_a_day);
 	tcase_add_test(tc, test_lack);
+	tcase_add_test(tc, test_who_tells);
 	tcase_add_test(tc, test_too_many);
 	tcase_add_test(tc, test_long_name);
 	suite_add_tcase(s, tc);

@@ -245,6 +245,49 @@ START_TEST(the_link_to_the_one_above)
 }
 END_TEST
 
+static char names[512];
+
+static void
+keep_name(void *arg, const char *name)
+{
+	size_t n = strlen(names);
+
+	(void)arg;
+	snprintf(names + n, sizeof(names) - n, "%s ", name);
+}
+
+/* What CLIENT LIST may answer: names of who has told something lately, and nothing else. */
+START_TEST(relays_tell_of_themselves)
+{
+	static const struct {
+		const char *clients, *names;
+	} cases[] = {
+		{ "", "" },
+		{ "\n\n", "" },
+		{ "id=1 name= age=0 idle=0\n", "" },
+		{ "id=1 name=fmd-agent:1:2:3 age=9 idle=0\n", "" },
+		{ "id=1 name=fmd-relay: age=0 idle=0\n", "" },
+		{ "id=1 name=fmd-relay:a, age=0 idle=0\n", "a " },
+		{ "id=1 name=fmd-relay:a,b.c,d age=0 idle=10\r\nid=2 name=fmd-relay:e,a, idle=1",
+		    "a b.c d e a " },
+		{ "id=1 name=fmd-relay:a, age=0 idle=11\nid=2 name=fmd-relay:b, idle=0\n", "b " },
+		{ "id=1 name=x\nname=fmd-relay:a,\nid=2 name=fmd-relay:b", "b " },
+		{ "id=1 name=fmd-relay:a\033[2J,b\300,c,,,d idle=0\n", "c d " },
+		{ "id=1 name=fmd-relay:"
+		  "0123456789012345678901234567890123456789012345678901234567890123,"
+		  "012345678901234567890123456789012345678901234567890123456789012 idle=0",
+		    "012345678901234567890123456789012345678901234567890123456789012 " },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		names[0] = '\0';
+		redis_info_relays(cases[i].clients, keep_name, NULL);
+		ck_assert_msg(strcmp(names, cases[i].names) == 0, "%zu: \"%s\", expected \"%s\"", i,
+		    names, cases[i].names);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -254,6 +297,7 @@ main(void)
 	signal(SIGPIPE, SIG_IGN);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 120);
+	tcase_add_test(t, relays_tell_of_themselves);
 	tcase_add_loop_test(t, a_question_ends, 0, (int)(sizeof(talks) / sizeof(talks[0])));
 	tcase_add_loop_test(t, answers_are_read_to_the_last, 0, 2);
 	tcase_add_loop_test(t, an_answer_can_be_waited_for_in_parts, 0, 3);

@@ -82,7 +82,7 @@ START_TEST(there_is_an_end_of_the_list)
 }
 END_TEST
 
-/* Is a to be gone to before b, whatever the lot says?  By what is written in the head of relays.h. */
+/* Is a to be gone to before b, whatever the lot says?  By what the head of relays.h has. */
 static bool
 must_be_before(const struct relay_entry *a, const struct relay_entry *b)
 {
@@ -164,7 +164,7 @@ START_TEST(a_failure_is_forgotten)
 }
 END_TEST
 
-/* Hosts with one list, 3000: over three of four that are as near, and over the two that are left. */
+/* Hosts with one list, 3000: over three of four that are as near, and the two that are left. */
 START_TEST(hosts_spread_evenly)
 {
 	unsigned n[4] = { 0 }, left[4] = { 0 }, best;
