@@ -92,6 +92,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (step(&r, &data, &size))
 		continue;
 	must(replica_n_blocks(&r) <= REPLICA_BLOCKS);
+	must(replica_hops(&r, "a") <= UINT8_MAX && replica_hops(&r, "5") <= UINT8_MAX);
 	if (replica_write(&r, path, &err) != 0 || paths_read(path, &p, &err) != 0)
 		must(err.msg[0] != '\0');
 	else

@@ -462,14 +462,21 @@ START_TEST(hops_are_those_of_the_routes)
 	ck_assert_uint_eq(pub.told.changes.kinds, 1u << BLOB_HOPS);
 	expect_hops();
 	ck_assert(!publish(&pub, 1));
+	publisher_open(&heir);
+	heir.told.ops = &with_relays;
+	ck_assert(publish(&heir, 2));
+	ck_assert_uint_eq(heir.told.changes.kinds, 0);
+	publisher_close(&pub);
+	publisher_open(&pub);
+	pub.told.ops = &with_relays;
 	for (unsigned i = 0; i < EVENTS; i++) {
 		cable = rig_lose_a_cable(&rig, &rng);
 		sweep();
-		publish(&pub, 1);
+		publish(&pub, 3);
 		expect_hops();
 		sim_relink(rig.sim, cable.node, cable.port);
 		sweep();
-		publish(&pub, 1);
+		publish(&pub, 3);
 		expect_hops();
 	}
 }
