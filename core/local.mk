@@ -28,6 +28,7 @@ include core/mad/local.mk
 include core/rmpp/local.mk
 include core/store/local.mk
 include core/subnet/local.mk
+include core/netlist/local.mk
 include core/vfabric/local.mk
 include core/ha/local.mk
 include core/ctl/local.mk

@@ -9,15 +9,9 @@ LAB_SOURCES += \
 	lab/topo/generate_random.c \
 	lab/topo/generate_site.c \
 	lab/topo/generate_tree.c \
-	lab/topo/netlist.c \
 	lab/topo/netlist.h \
 	lab/topo/netlist_fail.c \
-	lab/topo/netlist_join.c \
-	lab/topo/netlist_parse.c \
-	lab/topo/netlist_parse.h \
-	lab/topo/netlist_read.c \
 	lab/topo/netlist_shuffle.c \
 	lab/topo/netlist_snapshot.c \
-	lab/topo/netlist_write.c \
 	lab/topo/outage.c \
 	lab/topo/outage.h

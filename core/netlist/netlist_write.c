@@ -4,7 +4,7 @@
  * netlist_read() read.  A description may hold quotes (it ends at the last one
  * of the line); a newline becomes '?'.  O(ports).
  */
-#include "lab/topo/netlist.h"
+#include "core/netlist/netlist.h"
 
 #include <errno.h>
 #include <inttypes.h>

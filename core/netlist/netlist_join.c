@@ -12,7 +12,7 @@
 
 #include "core/graph/link_speed.h"
 #include "core/graph/snapshot.h"
-#include "lab/topo/netlist_parse.h"
+#include "core/netlist/netlist_parse.h"
 #include "lib/error.h"
 #include "lib/log.h"
 

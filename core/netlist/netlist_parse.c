@@ -3,7 +3,7 @@
  * What reading lines (netlist_read.c) and joining ports (netlist_join.c) both need: nodes by
  * their ids, and why a file is refused.
  */
-#include "lab/topo/netlist_parse.h"
+#include "core/netlist/netlist_parse.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lab/topo/netlist_parse.h - between reading lines and joining ports.
+ * core/netlist/netlist_parse.h - between reading lines and joining ports.
  */
-#ifndef LAB_TOPO_NETLIST_PARSE_H
-#define LAB_TOPO_NETLIST_PARSE_H
+#ifndef CORE_NETLIST_NETLIST_PARSE_H
+#define CORE_NETLIST_NETLIST_PARSE_H
 
-#include "lab/topo/netlist.h"
+#include "core/netlist/netlist.h"
 #include "lib/vec.h"
 
 #define DEFAULT_LANE_MBPS \

@@ -4,7 +4,7 @@
  * two ports that name each other.  Invariant: ports[a].peer == b if and only
  * if ports[b].peer == a.  All operations O(1) amortised.
  */
-#include "lab/topo/netlist.h"
+#include "core/netlist/netlist.h"
 
 #include <assert.h>
 #include <string.h>
