@@ -73,3 +73,12 @@ link_speed_lanes(uint32_t mbps)
 				return lanes[k];
 	return 0;
 }
+
+uint32_t
+link_speed_of_signal(const char *word, size_t len)
+{
+	for (size_t i = 0; i < N_WORDS; i++)
+		if (strlen(speeds[i].signal) == len && memcmp(speeds[i].signal, word, len) == 0)
+			return speeds[i].lane_mbps;
+	return 0;
+}

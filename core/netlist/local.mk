@@ -7,4 +7,6 @@ CORE_SOURCES += \
 	core/netlist/netlist_parse.c \
 	core/netlist/netlist_parse.h \
 	core/netlist/netlist_read.c \
-	core/netlist/netlist_write.c
+	core/netlist/netlist_write.c \
+	core/netlist/topo_read.c \
+	core/netlist/topo_write.c

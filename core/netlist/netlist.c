@@ -95,7 +95,8 @@ netlist_name_node(struct netlist *nl, uint32_t node)
 	struct netlist_node *n = &nl->nodes[node];
 	unsigned last = n->type == NETLIST_SWITCH ? 0 : n->n_ports;
 
-	if (n->guid == 0)
+	n->guid_is_made = n->guid == 0;
+	if (n->guid_is_made)
 		n->guid = free_guid(nl, node, INVENTED_GUID + ((uint64_t)(node + 1) << 8));
 	if (!fm_hash_put(&nl->by_guid, n->guid, node))
 		return false;

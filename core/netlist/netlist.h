@@ -9,7 +9,8 @@
  *	node n owns ports node[n].first_port + 0 .. + n_ports;
  *	port 0 is the switch's own port (unused in CAs and routers)
  *
- * Grammar: ibsim netlists and ibnetdiscover dumps.  See netlist_read.c.
+ * Grammar: ibsim netlists and ibnetdiscover dumps (netlist_read.c), ibutils' topology files
+ * (topo_read.c), which are told by their name: it ends with .topo.
  */
 #ifndef CORE_NETLIST_NETLIST_H
 #define CORE_NETLIST_NETLIST_H
@@ -38,9 +39,10 @@ struct netlist_node {
 	uint8_t type;	 /* enum netlist_node_type */
 	uint8_t n_ports; /* 1..254, port 0 not counted */
 	bool enhanced_port0;
-	bool aggregation; /* an in-network computing node (SHARP AN) of its switch */
-	bool absent;	  /* taken out (lab/topo/outage.h): a switch has no end of its own then */
-	uint32_t line;	  /* where the file defines it; 0 = generated */
+	bool aggregation;  /* an in-network computing node (SHARP AN) of its switch */
+	bool guid_is_made; /* the file does not say one */
+	bool absent;	   /* taken out (lab/topo/outage.h): a switch has no end of its own then */
+	uint32_t line;	   /* where the file defines it; 0 = generated */
 };
 
 struct netlist_port {
@@ -79,8 +81,14 @@ void netlist_fini(struct netlist *nl);
 int netlist_read(const char *path, struct netlist *nl, struct fm_error *err);
 int netlist_parse(
     const char *name, const char *text, size_t n_bytes, struct netlist *nl, struct fm_error *err);
+bool netlist_is_topo(const char *name);
 /* Write in the dialect that ibsim and netlist_read() both read. */
 int netlist_write(const struct netlist *nl, FILE *out, struct fm_error *err);
+/* ... as ibutils' topology file, which has no LIDs. */
+int netlist_write_topo(const struct netlist *nl, FILE *out, struct fm_error *err);
+int netlist_written(FILE *out, struct fm_error *err); /* has all been? */
+/* What a node that calls itself so is called in a topology file, where no other one is. */
+void netlist_topo_name(const char *desc, char *name, size_t size);
 
 /* Build by hand (generators, tests): node, then cables; a zeroed struct is an
  * empty fabric.  id and desc are copied.  guid 0 = invent one from the index;

@@ -25,7 +25,9 @@ place_cables(struct parse *ps)
 {
 	for (size_t i = 0; i < ps->cables.n; i++) {
 		const struct cable_end *c = &ps->cables.item[i];
-		uint32_t peer = parse_find(ps, c->peer_id.at, c->peer_id.len);
+		uint32_t peer = c->peer_node != NETLIST_NONE
+		    ? c->peer_node
+		    : parse_find(ps, c->peer_id.at, c->peer_id.len);
 		struct netlist_port *port = netlist_port(&ps->nl, c->node, c->port);
 
 		if (peer == NETLIST_NONE)
@@ -97,7 +99,7 @@ match_cables(struct parse *ps)
 		struct netlist_port *far = netlist_port(&ps->nl, near->peer_node, near->peer_port);
 
 		if (far->peer_node == NETLIST_NONE) {
-			if (n_one_sided++ < MAX_REMARKS)
+			if (!ps->is_once && n_one_sided++ < MAX_REMARKS)
 				log_warn("fabric",
 				    "%s:%" PRIu32 ": only \"%s\"[%u] shows its cable to "
 				    "\"%s\"[%u]: taken as cabled",

@@ -96,3 +96,25 @@ parse_no_memory(struct parse *ps)
 {
 	return fm_fail(ps->err, FM_E_RESOURCE, "out of memory while reading %.100s", ps->name);
 }
+
+int
+parse_lines(struct parse *ps, const char *text, size_t n_bytes, int (*line)(void *arg), void *arg)
+{
+	const char *at = text, *end = text + n_bytes;
+	int rc = 0;
+
+	if (n_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+		at += 3; /* the byte order mark that editors of other systems put before UTF-8 */
+	while (at < end && rc == 0) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+		ps->at = at;
+		ps->end = newline != NULL ? newline : end;
+		ps->line++;
+		rc = memchr(at, '\0', (size_t)(ps->end - at)) == NULL
+		    ? line(arg)
+		    : parse_fail(ps, ps->line, "a NUL byte: this is no text file");
+		at = newline != NULL ? newline + 1 : end;
+	}
+	return rc;
+}

@@ -425,7 +425,7 @@ keep_cable(struct parse *ps, const struct cable_end *c, uint64_t port_guid, cons
 static int
 port_line(struct parse *ps)
 {
-	struct cable_end c = { .node = ps->node, .line = ps->line };
+	struct cable_end c = { .node = ps->node, .line = ps->line, .peer_node = NETLIST_NONE };
 	struct facts f = { .desc = { "", 0 } };
 	uint64_t port_guid = 0;
 	int rc;
@@ -504,8 +504,10 @@ is_prompt(const struct parse *ps)
 }
 
 static int
-parse_line(struct parse *ps)
+parse_line(void *arg)
 {
+	struct parse *ps = arg;
+
 	skip_blanks(ps);
 	if (ps->at == ps->end)
 		return 0;
@@ -522,37 +524,46 @@ parse_line(struct parse *ps)
 	return 0;
 }
 
+static int
+parse_netlist(struct parse *ps, const char *text, size_t n_bytes)
+{
+	return parse_lines(ps, text, n_bytes, parse_line, ps);
+}
+
+static int
+parse(struct parse *ps, int (*read)(struct parse *ps, const char *text, size_t n_bytes),
+    const char *text, size_t n_bytes, struct netlist *nl)
+{
+	int rc = read(ps, text, n_bytes);
+
+	if (rc == 0)
+		rc = parse_join(ps);
+	fm_vec_fini(&ps->cables);
+	fm_vec_fini(&ps->port_line);
+	fm_hash_fini(&ps->ids);
+	if (rc != 0)
+		netlist_fini(&ps->nl);
+	else
+		*nl = ps->nl;
+	return rc;
+}
+
 int
 netlist_parse(
     const char *name, const char *text, size_t n_bytes, struct netlist *nl, struct fm_error *err)
 {
 	struct parse ps = { .name = name, .node = NETLIST_NONE, .err = err };
-	const char *at = text, *end = text + n_bytes;
-	int rc = 0;
+	bool is_topo = netlist_is_topo(name);
 
-	if (n_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-		at += 3; /* the byte order mark that editors of other systems put before UTF-8 */
-	while (at < end && rc == 0) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
+	return parse(&ps, is_topo ? parse_topo : parse_netlist, text, n_bytes, nl);
+}
 
-		ps.at = at;
-		ps.end = newline != NULL ? newline : end;
-		ps.line++;
-		rc = memchr(at, '\0', (size_t)(ps.end - at)) == NULL
-		    ? parse_line(&ps)
-		    : parse_fail(&ps, ps.line, "a NUL byte: this is no text file");
-		at = newline != NULL ? newline + 1 : end;
-	}
-	if (rc == 0)
-		rc = parse_join(&ps);
-	fm_vec_fini(&ps.cables);
-	fm_vec_fini(&ps.port_line);
-	fm_hash_fini(&ps.ids);
-	if (rc != 0)
-		netlist_fini(&ps.nl);
-	else
-		*nl = ps.nl;
-	return rc;
+bool
+netlist_is_topo(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 5 && strcmp(name + len - 5, ".topo") == 0;
 }
 
 /* Not of the file: a reader of something endless must end.  100,000 hosts take 40 MB. */

@@ -94,6 +94,12 @@ netlist_write(const struct netlist *nl, FILE *out, struct fm_error *err)
 {
 	for (uint32_t i = 0; i < nl->n_nodes; i++)
 		write_node(nl, i, out);
+	return netlist_written(out, err);
+}
+
+int
+netlist_written(FILE *out, struct fm_error *err)
+{
 	if (fflush(out) != 0 || ferror(out))
 		return fm_fail(err, FM_E_SYSTEM, "cannot write the fabric: %s", strerror(errno));
 	return 0;
