@@ -49,6 +49,7 @@ include core/server/local.mk
 include core/dist/local.mk
 include core/standby/local.mk
 include core/picture/local.mk
+include core/cabling/local.mk
 include core/health/local.mk
 include core/daemon/local.mk
 

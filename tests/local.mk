@@ -287,6 +287,7 @@ UNIT_TESTS = \
 	tests/unit/check_event_ring \
 	tests/unit/check_followers \
 	tests/unit/check_generate \
+	tests/unit/check_cabling \
 	tests/unit/check_congestion \
 	tests/unit/check_gsi \
 	tests/unit/check_groups \
@@ -599,6 +600,7 @@ SCRIPT_TESTS = \
 	tests/integration/documents.sh \
 	tests/integration/engine_check.sh \
 	tests/integration/fmroute.sh \
+	tests/integration/topo.sh \
 	tests/integration/examples.sh \
 	tests/integration/fmctl.sh \
 	tests/integration/fabric.sh \
@@ -664,6 +666,7 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/opensm/torus.policy tests/opensm/updn.conf \
 	tests/integration/script.bash \
 	tests/integration/claims.py \
+	tests/integration/miscable.py \
 	tests/integration/walk_tables.py
 
 # They run side by side, in this order: what takes longest begins first.

@@ -67,6 +67,16 @@ const struct verb fmctl_verbs[] = {
 	    "  --all                up to 1000 of those that are not ok; without it 20\n"
 	    "SUSPECT is the port that sends what the other end receives badly, or the cable.\n",
 	    { NULL }, false, "all", NULL, fmctl_show_health, NULL },
+	{ "topo", "save|diff FILE [FABRIC] [--all]", "cabling to a file, and against it",
+	    "  save FILE            the fabric as it is: as ibutils' topology file where the name\n"
+	    "                       ends with .topo, else as ibnetdiscover prints it\n"
+	    "  diff FILE            what is not as the file has it\n"
+	    "  FABRIC               a file, too, that is taken in place of the running fmd's "
+	    "fabric\n"
+	    "  --all                all differences and notes; without it 20\n"
+	    "Exit code 5 where something differs.  A cable that is moved or swapped is one line;\n"
+	    "a node with another GUID or name in its place is a note, and no difference.\n",
+	    { "part", "file", "fabric" }, false, "all", NULL, fmctl_show_topo, fmctl_judge_topo },
 	{ "counters", "NODE[:PORT] [--history] [--file=PATH]", "what fmd-perf has counted at ports",
 	    "  NODE                 a name as in nodes: the ports of those of that name\n"
 	    "  NODE:PORT            that port, all its counters\n"

@@ -77,6 +77,11 @@ int fmctl_dist_peers(const struct ask *a, json_t **result, struct fm_error *err)
 void fmctl_show_dist_verify(const json_t *result, FILE *out);
 void fmctl_show_peers(const json_t *result, FILE *out);
 
+/* fmctl/topo.c: a fabric saved to a file, or compared with one, a new reference. */
+int fmctl_topo(const struct ask *a, json_t **result, struct fm_error *err);
+void fmctl_show_topo(const struct ask *a, const json_t *result, FILE *out);
+int fmctl_judge_topo(const json_t *result);
+
 /* fmctl_table.c */
 struct column {
 	const char *heading;

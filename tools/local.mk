@@ -34,6 +34,7 @@ fmctl_SOURCES = \
 	tools/fmctl_dist.c \
 	tools/fmctl_show.c \
 	tools/fmctl_table.c \
+	tools/fmctl/topo.c \
 	tools/fmctl_wait.c
 if HAVE_HIREDIS
 fmctl_SOURCES += tools/fmctl_peers.c
