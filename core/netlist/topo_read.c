@@ -8,9 +8,9 @@
  * A system is one node here, so its ports are P1 to P254.  A cable stands at one of its ends or at
  * both, an empty line ends a system, and a system may be named as a peer only.  Its type says what
  * it is: CA2, HCA1 and the adapters of Mellanox (MT25408) are channel adapters, RT1 is a router,
- * and every other one a switch.  The digits of SW36, CA2 and RT1 say how many ports it has, else the
- * highest port that is named does.  netlist_write_topo() leaves in a comment what the format has no
- * room for:
+ * and every other one a switch.  The digits of SW36, CA2 and RT1 say how many ports it has, else
+ * the highest port that is named does.  netlist_write_topo() leaves in a comment what the format
+ * has no room for:
  *
  *	# fmd: guid=0x0002c90300a1b2c3 system=0x0002c90300a1b2c0 "description"
  *
