@@ -623,6 +623,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_trouble.sh \
 	tests/integration/fmsim_events.sh \
 	tests/integration/fmsim_names.sh \
+	tests/integration/fmsim_topology.sh \
 	tests/integration/fmsim_perf.sh \
 	tests/integration/fmsim_web.sh \
 	tests/integration/fmsim_tools.sh \

@@ -1049,6 +1049,11 @@ fmctl_show_health(const struct ask *a, const json_t *result, FILE *out)
 	    fmctl_number(result, "counts.bad"), fmctl_number(result, "counts.quarantined"));
 	if (*why != '\0')
 		fprintf(out, "not judged by counters: %s\n", why);
+	if (json_is_object(json_object_get(result, "cabling")))
+		fprintf(out, "cabling: %" I " differences from %s%s\n",
+		    fmctl_number(result, "cabling.differences"),
+		    fmctl_string(result, "cabling.file"),
+		    fmctl_number(result, "cabling.differences") > 0 ? " (fmctl trouble)" : "");
 	for (size_t i = 0; i < json_array_size(cables) && (a->all || i < HEALTH_TOP); i++)
 		json_array_append(first, json_array_get(cables, i));
 	n -= (json_int_t)json_array_size(first);

@@ -6,4 +6,6 @@ CORE_SOURCES += \
 	core/cabling/match.c \
 	core/cabling/match.h \
 	core/cabling/of_inventory.c \
-	core/cabling/say.c
+	core/cabling/say.c \
+	core/cabling/watch.c \
+	core/cabling/watch.h

@@ -23,6 +23,7 @@ struct conf {
 	struct conf_ar ar;
 	struct conf_addresses addresses;
 	struct conf_names names;
+	struct conf_cabling cabling;
 	struct conf_transport transport;
 	struct conf_sm sm;
 	struct conf_m_key m_key;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/conf/conf_private.h"
+#include "core/netlist/netlist.h"
 #include "core/nodes/name_map.h"
 #include "core/subnet/guid2lid.h"
 #include "core/subnet/partitions.h"
@@ -234,6 +235,26 @@ resolve_names(struct conf_private *self, struct fm_error *err)
 	return f->path == NULL ? 0 : name_map_parse(f->path, f->bytes, f->n_bytes, &n->map, err);
 }
 
+static int
+resolve_cabling(struct conf_private *self, struct fm_error *err)
+{
+	struct conf_cabling *c = &self->conf->cabling;
+	const struct fm_file *f = &c->file;
+	int rc;
+
+	if (f->path == NULL)
+		return 0;
+	c->wanted = calloc(1, sizeof(*c->wanted));
+	if (c->wanted == NULL)
+		return conf_out_of_memory(err);
+	rc = netlist_parse(f->path, f->bytes, f->n_bytes, c->wanted, err);
+	if (rc == 0)
+		return 0;
+	free(c->wanted); /* nothing is in it */
+	c->wanted = NULL;
+	return rc;
+}
+
 /* Each mistake is told at the key that has it. */
 static int
 resolve_congestion(struct conf_private *self, struct fm_error *err)
@@ -256,9 +277,10 @@ resolve_congestion(struct conf_private *self, struct fm_error *err)
 int
 conf_resolve_policies(struct conf_private *self, struct fm_error *err)
 {
-	static int (*const files[])(struct conf_private *,
-	    struct fm_error *) = { resolve_partitions, check_guid2lid, resolve_port_keys,
-		resolve_names, resolve_routes, resolve_qos, resolve_policy, resolve_congestion };
+	static int (*const files[])(struct conf_private *, struct fm_error *) = {
+		resolve_partitions, check_guid2lid, resolve_port_keys, resolve_names,
+		resolve_cabling, resolve_routes, resolve_qos, resolve_policy, resolve_congestion
+	};
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(files) / sizeof(*files); i++)
@@ -274,5 +296,8 @@ conf_drop_policies(struct conf *conf)
 	qos_policy_put(conf->qos.policy);
 	guid2mkey_fini(&conf->m_key.of_ports);
 	name_map_free(conf->names.map);
+	if (conf->cabling.wanted != NULL)
+		netlist_fini(conf->cabling.wanted);
+	free(conf->cabling.wanted);
 	fm_vec_fini(&conf->sa.routes);
 }

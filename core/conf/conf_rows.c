@@ -230,6 +230,15 @@ static const struct conf_row rows[] = {
 	      .help = "Names of nodes, a line 0xGUID \"NAME\" each, as OpenSM's and "
 		      "infiniband-diags' node name map: they stand in the log and in all output, "
 		      "and configuration may use them." } },
+	{ .option = { .name = "topology_file",
+	      .type = FM_OPT_FILE,
+	      AT(cabling.file),
+	      .def = "",
+	      .help =
+		  "The cabling as it is to be, as fmctl topo save writes it: what differs is "
+		  "told after each sweep that finds something new, and stands in fmctl trouble "
+		  "and health.  An output of ibnetdiscover, or, where its name ends with .topo, "
+		  "ibutils' topology file." } },
 	{ .option = { .name = "guid2lid",
 	      .type = FM_OPT_FILE,
 	      AT(addresses.guid2lid),

@@ -21,6 +21,7 @@
 
 struct qos_policy;
 struct name_map;
+struct netlist;
 
 enum conf_credit_loops { CONF_CREDIT_LOOPS_REFUSE, CONF_CREDIT_LOOPS_WARN };
 
@@ -71,6 +72,12 @@ struct conf_addresses {
 struct conf_names {
 	struct fm_file file;
 	struct name_map *map; /* what it holds, or NULL */
+};
+
+/* Cables and nodes that are to be there. */
+struct conf_cabling {
+	struct fm_file file;
+	struct netlist *wanted; /* what it holds, or NULL */
 };
 
 /* How MADs leave: the local port, and how much is sent at once. */

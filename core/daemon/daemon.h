@@ -14,6 +14,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "core/cabling/watch.h"
 #include "core/conf/cli.h"
 #include "core/events/events.h"
 #include "core/inventory/isolated.h"
@@ -68,8 +69,9 @@ struct daemon {
 	struct crossed *crossed; /* whose routes cross a port */
 	struct lasting lasting;	 /* of what was told since then */
 	struct seen *seen;	 /* the fabric as it was told last; NULL: not since we are master */
-	struct findings *findings; /* of fmd-perf, how cables are (core/health) */
-	json_t *summary;	   /* of the last sweep that brought the subnet up, or NULL */
+	struct cabling_watch cabling; /* against topology_file, as the last sweep has found it */
+	struct findings *findings;    /* of fmd-perf, how cables are (core/health) */
+	json_t *summary;	      /* of the last sweep that brought the subnet up, or NULL */
 	struct {
 		uint64_t number; /* 0: none has */
 		enum sweep_outcome outcome;

@@ -552,6 +552,7 @@ daemon_health_of(const struct daemon *d, struct health_of *of)
 		.isolated = &d->isolated,
 		.seen = d->seen,
 		.findings = d->findings,
+		.cabling = d->cabling.found,
 		.not_ours = d->ha.state != WIRE_SM_MASTER ? ha_state_name(d->ha.state) : NULL,
 		.now_ms = (int64_t)plan_now_ms() };
 }

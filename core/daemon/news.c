@@ -191,4 +191,5 @@ daemon_forget_seen(struct daemon *d)
 	seen_free(d->seen);
 	d->seen = NULL;
 	lasting_forget(&d->lasting);
+	cabling_watch_forget(&d->cabling);
 }

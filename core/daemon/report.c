@@ -150,6 +150,8 @@ report_up(struct daemon *d, const struct sweep_report *r)
 		debug_counts(r);
 	debug_order(r);
 	tell_no_path(d, r);
+	cabling_watch_look(&d->cabling, d->conf->cabling.file.path, d->conf->cabling.wanted,
+	    sweeper_inventory(d->sweeper));
 }
 
 /* --------------------------------------------------------------- a dry run */

@@ -82,8 +82,8 @@ daemon_trouble_json(const struct daemon *d)
 	json_t *list = json_array();
 	struct lines lines = { .list = json_array(), .now_ms = now_ms };
 	const struct todo_lines how = { .by_node = true, .say = add_line, .arg = &lines };
-	json_t *of_dist;
-	json_int_t n_of_dist;
+	json_t *more;
+	json_int_t n_more;
 
 	if (!todo_each_line(inv, todo, &how)) {
 		json_decref(list);
@@ -92,11 +92,12 @@ daemon_trouble_json(const struct daemon *d)
 	}
 	for (size_t i = 0; i < todo->n && i < ROWS_MAX; i++)
 		json_array_append_new(list, row_json(inv, todo, &todo->item[i], now_ms));
-	of_dist = dist_troubles_json(d->dist);
-	n_of_dist = (json_int_t)json_array_size(of_dist);
-	json_array_extend(list, of_dist);
-	json_array_extend(lines.list, of_dist);
-	json_decref(of_dist);
-	return json_pack("{s:I, s:I, s:o, s:o}", "troubles", (json_int_t)todo->n + n_of_dist,
-	    "n_lines", (json_int_t)lines.n + n_of_dist, "lines", lines.list, "list", list);
+	more = dist_troubles_json(d->dist);
+	json_array_extend(more, d->cabling.rows);
+	n_more = (json_int_t)json_array_size(more);
+	json_array_extend(list, more);
+	json_array_extend(lines.list, more);
+	json_decref(more);
+	return json_pack("{s:I, s:I, s:o, s:o}", "troubles", (json_int_t)todo->n + n_more,
+	    "n_lines", (json_int_t)lines.n + n_more, "lines", lines.list, "list", list);
 }

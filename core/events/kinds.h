@@ -99,6 +99,9 @@
 	    "Where it is slow now, the end says that it is no more.") \
 	X(SLOW, "slow", true, "A cable is narrower or slower than both its ends support.") \
 	X(RENAMED, "renamed", false, "A node has another name.") \
+	X(CABLING, "cabling", true, \
+	    "Cables or nodes are not as topology_file has them. The end says that all are, or " \
+	    "that others differ now, which is told anew.") \
 	/* what is unfinished, as fmctl trouble has it: core/sweep/todo.h */ \
 	X(DUPLICATE_GUID, "duplicate-guid", true, "A node has the GUID that another one has.") \
 	X(LOOPBACK_CABLE, "loopback-cable", true, "A cable leads back to its own switch.") \

@@ -489,11 +489,11 @@ answer(const struct verdicts *all)
 
 	for (size_t i = 0; i < all->rows.n && i < HEALTH_ROWS; i++)
 		json_array_append_new(rows, row_json(&all->rows.item[i]));
-	return json_pack("{s:{s:I, s:I, s:I, s:I}, s:o, s:o}", "counts", "ok",
+	return json_pack("{s:{s:I, s:I, s:I, s:I}, s:o, s:O?, s:o}", "counts", "ok",
 	    (json_int_t)all->n_of[CABLE_OK], "watch", (json_int_t)all->n_of[CABLE_WATCH], "bad",
 	    (json_int_t)all->n_of[CABLE_BAD], "quarantined",
-	    (json_int_t)all->n_of[CABLE_QUARANTINED], "judged", judged_json(all->of), "cables",
-	    rows);
+	    (json_int_t)all->n_of[CABLE_QUARANTINED], "judged", judged_json(all->of), "cabling",
+	    all->of->cabling, "cables", rows);
 }
 
 int

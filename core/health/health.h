@@ -30,8 +30,9 @@ struct health_of {
 	const struct isolated *isolated;
 	const struct seen *seen; /* NULL: since when cables are slow is not known */
 	const struct findings *findings;
-	const char *not_ours; /* why we are not to judge; NULL: we are */
-	int64_t now_ms;	      /* by the clock of findings_take() */
+	const json_t *cabling; /* against topology_file; NULL: it is not looked at */
+	const char *not_ours;  /* why we are not to judge; NULL: we are */
+	int64_t now_ms;	       /* by the clock of findings_take() */
 };
 
 #define HEALTH_WHY 512 /* bytes of a reason */

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/cabling/cabling.h"
@@ -28,9 +29,17 @@ number_at(const json_t *list, size_t i)
 	return json_integer_value(json_array_get(list, i));
 }
 
-/* Node i of the answer is node i of the netlist. */
+/* A node of the answer. */
+struct answered {
+	const char *name;
+	uint64_t guid;
+	enum netlist_node_type type;
+	unsigned n_ports;
+	size_t number; /* in the answer */
+};
+
 static bool
-add_node(const json_t *fabric, size_t i, struct netlist *nl)
+read_node(const json_t *fabric, size_t i, struct answered *n)
 {
 	static const enum netlist_node_type types[] = { [WIRE_NODE_CA] = NETLIST_CA,
 		[WIRE_NODE_SWITCH] = NETLIST_SWITCH,
@@ -38,32 +47,86 @@ add_node(const json_t *fabric, size_t i, struct netlist *nl)
 	json_int_t type = number_at(json_object_get(fabric, "types"), i);
 	json_int_t ports = number_at(json_object_get(fabric, "ports"), i);
 	const char *guid = json_string_value(json_array_get(json_object_get(fabric, "guids"), i));
-	const char *name = json_string_value(json_array_get(json_object_get(fabric, "names"), i));
-	uint64_t number;
-	char id[24];
-	uint32_t node;
 
+	n->name = json_string_value(json_array_get(json_object_get(fabric, "names"), i));
 	if (type < WIRE_NODE_CA || type > WIRE_NODE_ROUTER || ports < 1 || ports > 254 ||
-	    guid == NULL || name == NULL || !node_guid_parse(guid, &number))
+	    guid == NULL || n->name == NULL || !node_guid_parse(guid, &n->guid))
 		return false;
-	snprintf(id, sizeof(id), "%c-%016" PRIx64, "SHR"[types[type]], number);
-	node = netlist_add(nl, types[type], id, name, number, (unsigned)ports);
-	return node == i;
+	n->type = types[type];
+	n->n_ports = (unsigned)ports;
+	n->number = i;
+	return true;
+}
+
+/* Switches first, then by name, numbers in them as numbers: a file is the same when it is saved
+ * again. */
+static int
+by_name(const void *a, const void *b)
+{
+	const struct answered *x = a, *y = b;
+	int order = strverscmp(x->name, y->name);
+
+	if ((x->type == NETLIST_SWITCH) != (y->type == NETLIST_SWITCH))
+		return x->type == NETLIST_SWITCH ? -1 : 1;
+	return order != 0 ? order : x->guid < y->guid ? -1 : x->guid > y->guid;
 }
 
 static bool
-is_free_port(const struct netlist *nl, json_int_t node, json_int_t port)
+add_node(const struct answered *n, struct netlist *nl)
 {
-	return node >= 0 && node < nl->n_nodes && port >= 1 && port <= nl->nodes[node].n_ports &&
-	    netlist_port(nl, (uint32_t)node, (unsigned)port)->peer_node == NETLIST_NONE;
+	char id[24];
+
+	snprintf(id, sizeof(id), "%c-%016" PRIx64, "SHR"[n->type], n -> guid);
+	return netlist_add(nl, n->type, id, n->name, n->guid, n->n_ports) != NETLIST_NONE;
+}
+
+/* node: [n] where each of the answer is in the netlist. */
+static int
+add_nodes(const json_t *fabric, size_t n, struct netlist *nl, uint32_t *node, struct fm_error *err)
+{
+	struct answered *all = calloc(n + 1, sizeof(*all));
+	int rc = 0;
+
+	if (all == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the nodes of the fabric");
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		if (!read_node(fabric, i, &all[i]))
+			rc =
+			    fm_fail(err, FM_E_SYSTEM, "node %zu of fmd's answer makes no sense", i);
+	if (rc == 0)
+		qsort(all, n, sizeof(*all), by_name);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		node[all[i].number] = (uint32_t)i;
+		if (!add_node(&all[i], nl))
+			rc = fm_fail(
+			    err, FM_E_RESOURCE, "out of memory for the nodes of the fabric");
+	}
+	free(all);
+	return rc;
+}
+
+static bool
+is_free_port(const struct netlist *nl, uint32_t node, json_int_t port)
+{
+	return node < nl->n_nodes && port >= 1 && port <= nl->nodes[node].n_ports &&
+	    netlist_port(nl, node, (unsigned)port)->peer_node == NETLIST_NONE;
+}
+
+/* Where the node of a cable is in the netlist; NETLIST_NONE: it is not known. */
+static uint32_t
+node_at(const json_t *row, size_t i, const uint32_t *node, size_t n)
+{
+	json_int_t number = number_at(row, i);
+
+	return number >= 0 && (size_t)number < n ? node[number] : NETLIST_NONE;
 }
 
 /* [node, port, node, port, rate, ...]; a far end that is not known is no cable here. */
 static void
-add_cable(const json_t *row, const json_t *rates, struct netlist *nl)
+add_cable(const json_t *row, const json_t *rates, struct netlist *nl, const uint32_t *node)
 {
-	json_int_t a = number_at(row, 0), p = number_at(row, 1), b = number_at(row, 2),
-		   q = number_at(row, 3);
+	uint32_t a = node_at(row, 0, node, nl->n_nodes), b = node_at(row, 2, node, nl->n_nodes);
+	json_int_t p = number_at(row, 1), q = number_at(row, 3);
 	const json_t *rate = json_array_get(rates, (size_t)number_at(row, 4));
 	const char *width = json_string_value(json_array_get(rate, 0));
 	const char *speed = json_string_value(json_array_get(rate, 1));
@@ -71,31 +134,35 @@ add_cable(const json_t *row, const json_t *rates, struct netlist *nl)
 
 	if (!is_free_port(nl, a, p) || !is_free_port(nl, b, q) || (a == b && p == q))
 		return;
-	netlist_cable(nl, (uint32_t)a, (unsigned)p, (uint32_t)b, (unsigned)q,
+	netlist_cable(nl, a, (unsigned)p, b, (unsigned)q,
 	    speed != NULL ? link_speed_mbps(speed, strlen(speed)) : 0);
-	for (; width != NULL && *width >= '0' && *width <= '9'; width++)
+	for (; width != NULL && *width >= '0' && *width <= '9' && lanes < 100; width++)
 		lanes = lanes * 10 + (unsigned)(*width - '0');
-	netlist_port(nl, (uint32_t)a, (unsigned)p)->width = (uint8_t)lanes;
-	netlist_port(nl, (uint32_t)b, (unsigned)q)->width = (uint8_t)lanes;
+	netlist_port(nl, a, (unsigned)p)->width = (uint8_t)lanes;
+	netlist_port(nl, b, (unsigned)q)->width = (uint8_t)lanes;
 }
 
 static int
 read_answer(const json_t *fabric, struct netlist *nl, struct fm_error *err)
 {
+	size_t n = json_array_size(json_object_get(fabric, "guids")), i;
 	const json_t *row;
-	size_t i;
+	uint32_t *node;
+	int rc;
 
 	if (!json_is_true(json_object_get(fabric, "master")))
 		return fm_fail(err, FM_E_CONFIG,
 		    "this fmd is not master, and what it knows of the fabric may be old: ask the "
 		    "master's, or name a FABRIC");
-	for (i = 0; i < json_array_size(json_object_get(fabric, "guids")); i++)
-		if (!add_node(fabric, i, nl))
-			return fm_fail(
-			    err, FM_E_SYSTEM, "node %zu of fmd's answer makes no sense", i);
-	json_array_foreach(json_object_get(fabric, "cables"), i, row)
-	    add_cable(row, json_object_get(fabric, "rates"), nl);
-	return 0;
+	node = calloc(n + 1, sizeof(*node));
+	if (node == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the nodes of the fabric");
+	rc = add_nodes(fabric, n, nl, node, err);
+	if (rc == 0)
+		json_array_foreach(json_object_get(fabric, "cables"), i, row)
+		    add_cable(row, json_object_get(fabric, "rates"), nl, node);
+	free(node);
+	return rc;
 }
 
 static int
