@@ -293,6 +293,7 @@ UNIT_TESTS = \
 	tests/unit/check_groups \
 	tests/unit/check_ha \
 	tests/unit/check_history \
+	tests/unit/check_hostlist \
 	tests/unit/check_host \
 	tests/unit/check_reconfig \
 	tests/unit/check_lib \
@@ -367,6 +368,7 @@ tests_unit_check_asker_LDADD = libfmperf.la $(LDADD)
 tests_unit_check_findings_LDADD = libfmperf.la $(LDADD)
 tests_unit_check_health_LDADD = libfmperf.la $(LDADD)
 tests_unit_check_history_LDADD = libfmperf.la $(LDADD)
+tests_unit_check_hostlist_SOURCES = tests/unit/check_hostlist.c tools/fmctl/hostlist.c
 tests_unit_check_meaning_LDADD = libfmperf.la $(LDADD)
 if HAVE_EVHTTP
 UNIT_TESTS += tests/unit/check_web
@@ -623,6 +625,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_trouble.sh \
 	tests/integration/fmsim_events.sh \
 	tests/integration/fmsim_names.sh \
+	tests/integration/fmsim_slurm.sh \
 	tests/integration/fmsim_topology.sh \
 	tests/integration/fmsim_perf.sh \
 	tests/integration/fmsim_web.sh \

@@ -77,6 +77,12 @@ const struct verb fmctl_verbs[] = {
 	    "Exit code 5 where something differs.  A cable that is moved or swapped is one line;\n"
 	    "a node with another GUID or name in its place is a note, and no difference.\n",
 	    { "part", "file", "fabric" }, false, "all", NULL, fmctl_show_topo, fmctl_judge_topo },
+	{ "export", "slurm [--check=FILE]", "the fabric as SLURM's topology.conf",
+	    "  --check=FILE         what of a topology.conf is not as the fabric is: which nodes "
+	    "are\n"
+	    "                       not at the switch where the others of their line are\n"
+	    "Exit code 5 where something differs.\n",
+	    { "part" }, false, NULL, NULL, fmctl_show_export, fmctl_judge_topo },
 	{ "counters", "NODE[:PORT] [--history] [--file=PATH]", "what fmd-perf has counted at ports",
 	    "  NODE                 a name as in nodes: the ports of those of that name\n"
 	    "  NODE:PORT            that port, all its counters\n"
@@ -317,6 +323,7 @@ enum {
 	OPT_TIMEOUT,
 	OPT_FILE,
 	OPT_AUTH_FILE,
+	OPT_CHECK,
 	OPT_LAST,
 	OPT_SINCE,
 	OPT_KIND,
@@ -329,13 +336,14 @@ static const struct option long_options[] = {
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
 	{ "file", required_argument, NULL, OPT_FILE },
 	{ "auth-file", required_argument, NULL, OPT_AUTH_FILE },
+	{ "check", required_argument, NULL, OPT_CHECK },
 	{ "last", required_argument, NULL, OPT_LAST },
 	{ "since", required_argument, NULL, OPT_SINCE },
 	{ "kind", required_argument, NULL, OPT_KIND },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 #define FIRST_FLAG \
-	11 /* of single commands; all, wait, follow and history are ours, others the daemon's */
+	12 /* of single commands; all, wait, follow and history are ours, others the daemon's */
 	{ "all", no_argument, NULL, OPT_FLAGS },
 	{ "trouble", no_argument, NULL, OPT_FLAGS + 1 },
 	{ "degraded", no_argument, NULL, OPT_FLAGS + 2 },
@@ -421,6 +429,9 @@ take_option(struct ask *a, int option, unsigned *given, const char *word, struct
 	case OPT_FILE:
 		a->file = optarg;
 		return 0;
+	case OPT_CHECK:
+		a->check = optarg;
+		return 0;
 	case OPT_AUTH_FILE:
 		a->auth_file = optarg;
 		return 0;
@@ -501,6 +512,7 @@ check_values(const struct ask *a, struct fm_error *err)
 		const char *command, *option; /* of these commands */
 		bool is_given;
 	} of[] = { { "dist counters top", "file", a->file != NULL },
+		{ "export", "check", a->check != NULL },
 		{ "dist", "auth-file", a->auth_file != NULL }, { "events", "last", a->last > 0 },
 		{ "events", "since or --kind", a->filters } };
 

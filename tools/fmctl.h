@@ -26,6 +26,7 @@ struct ask {
 	json_t *args;		 /* for the daemon */
 	const char *part;	 /* of status or dist; NULL: not said */
 	const char *file;	 /* of dist verify, counters, top; NULL: not said */
+	const char *check;	 /* of export; NULL: not said */
 	const char *auth_file;	 /* of dist peers; NULL: not said */
 	unsigned timeout_s;	 /* 0: not said */
 	unsigned last;		 /* of events: so many; 0: not said */
@@ -81,6 +82,10 @@ void fmctl_show_peers(const json_t *result, FILE *out);
 int fmctl_topo(const struct ask *a, json_t **result, struct fm_error *err);
 void fmctl_show_topo(const struct ask *a, const json_t *result, FILE *out);
 int fmctl_judge_topo(const json_t *result);
+
+/* fmctl/slurm.c: SLURM's topology.conf, or a site's against the fabric, a new reference. */
+int fmctl_export(const struct ask *a, json_t **result, struct fm_error *err);
+void fmctl_show_export(const struct ask *a, const json_t *result, FILE *out);
 
 /* fmctl_table.c */
 struct column {

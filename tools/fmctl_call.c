@@ -329,6 +329,8 @@ fmctl_call(const struct ask *a, json_t **result, struct fm_error *err)
 		return call_book(a, result, err);
 	if (strcmp(a->command, "path") == 0)
 		return call_path(a, result, err);
+	if (strcmp(a->command, "export") == 0)
+		return fmctl_export(a, result, err);
 	if (strcmp(a->command, "topo") == 0)
 		return fmctl_topo(a, result, err);
 	if (strcmp(a->command, "events") == 0)

@@ -34,6 +34,9 @@ fmctl_SOURCES = \
 	tools/fmctl_dist.c \
 	tools/fmctl_show.c \
 	tools/fmctl_table.c \
+	tools/fmctl/hostlist.c \
+	tools/fmctl/hostlist.h \
+	tools/fmctl/slurm.c \
 	tools/fmctl/topo.c \
 	tools/fmctl_wait.c
 if HAVE_HIREDIS
