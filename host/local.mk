@@ -13,6 +13,8 @@ libfmhost_la_SOURCES = $(HOST_SOURCES) \
 	core/blobs/manifest.h \
 	core/text/files.c \
 	core/text/files.h \
+	core/wire/ip_service.c \
+	core/wire/ip_service.h \
 	core/wire/pkeys.c \
 	core/wire/pkeys.h \
 	core/wire/sa_wire.c \

@@ -156,6 +156,12 @@
 	X(CONGESTION_UNSET, "congestion-unset", true, \
 	    "Switches or host ports do not hold the settings of congestion control: they do " \
 	    "not answer, have no such agent, or do not take them.") \
+	X(ADDRESS_REFUSED, "address-refused", false, \
+	    "A host has registered an IP address that it must not: of a GID that its port has " \
+	    "not, or with data that make no sense.") \
+	X(ADDRESS_CONTESTED, "address-contested", true, \
+	    "A port has registered an IP address that another has, or that the file of " \
+	    "addresses gives to another.") \
 	X(NOT_PUBLISHED, "not-published", true, "A place cannot be published to.") \
 	X(FOLLOWER_LOST, "follower-lost", true, "Who follows a place is gone.") \
 	/* other warnings and errors */ \

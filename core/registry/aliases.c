@@ -31,6 +31,7 @@ aliases_add(struct registry *r, const struct alias_block *b)
 {
 	uint32_t at = (uint32_t)r->aliases.n;
 
+	r->claims_are_told = false;
 	if (!fm_vec_push(&r->aliases, *b))
 		return false;
 	if (!fm_hash_put(&r->of_block, key_of(b->port, b->block), at)) {
@@ -62,6 +63,7 @@ note(struct registry *r, uint64_t port, uint8_t block)
 {
 	registry_note_alias(r, port, block);
 	aliases_tell(r, port, block);
+	r->claims_are_told = false;
 }
 
 /* The block is empty: it goes, and the last takes its place. */

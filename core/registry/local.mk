@@ -2,6 +2,8 @@
 # core/registry/: what hosts have registered: groups, services, subscriptions, alias GUIDs.
 CORE_SOURCES += \
 	core/registry/aliases.c \
+	core/registry/claims.c \
+	core/registry/claims.h \
 	core/registry/groups.c \
 	core/registry/groups.h \
 	core/registry/groups_internal.h \

@@ -4,7 +4,7 @@
  *
  *	registry.c	 life, leases, who has left	services.c
  *	registry_store.c to the store and back		subscriptions.c  aliases.c
- *	registry_notes.c what is to be written
+ *	registry_notes.c what is to be written	claims.c
  */
 #ifndef CORE_REGISTRY_REGISTRY_INTERNAL_H
 #define CORE_REGISTRY_REGISTRY_INTERNAL_H
@@ -56,6 +56,7 @@ struct registry {
 	FM_VEC(struct dirty) dirty;
 	bool all_dirty; /* dirt was lost: everything is to be written */
 	bool lacks;
+	bool claims_are_told; /* claims.h: the list is what it was */
 };
 
 /* registry_notes.c: to be written, or taken out, with the next save. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/registry/registry_internal.h"
+#include "core/wire/ip_service.h"
 
 #define NEEDED (SA_SR_ID | SA_SR_GID)
 #define MS_PER_S 1000
@@ -60,10 +61,28 @@ services_expire(struct registry *r, int64_t now_ms)
 	}
 }
 
+/* A record of an address comes, goes or is another. */
+static void
+note_claim(struct registry *r, const struct sa_service_record *rec)
+{
+	if (ip_service_is(rec->id))
+		r->claims_are_told = false;
+}
+
+/* Does it tell what the other did, but for the lease? */
+static bool
+is_renewal(const struct sa_service_record *a, const struct sa_service_record *b)
+{
+	return memcmp(a->data8, b->data8, sizeof(a->data8)) == 0 &&
+	    memcmp(a->data16, b->data16, sizeof(a->data16)) == 0 &&
+	    memcmp(a->data32, b->data32, sizeof(a->data32)) == 0;
+}
+
 bool
 services_add(struct registry *r, const struct service *s)
 {
 	look_at(r, s);
+	note_claim(r, &s->rec);
 	if (!fm_vec_push(&r->services, *s))
 		return false;
 	if (fm_hash_put(&r->of_service, key_of(&s->rec), (uint32_t)r->services.n - 1))
@@ -78,6 +97,7 @@ services_remove(struct registry *r, struct service *s)
 	uint32_t at = (uint32_t)(s - r->services.item), of;
 
 	registry_note_service(r, &s->rec);
+	note_claim(r, &s->rec);
 	if (fm_hash_find(&r->of_service, key_of(&s->rec)) == at)
 		fm_hash_remove(&r->of_service, key_of(&s->rec));
 	*s = r->services.item[--r->services.n];
@@ -139,6 +159,8 @@ registry_set_service(struct registry *r, const struct sa_service_record *want, u
 		return SA_REQ_INVALID;
 	if (old != NULL) {
 		fresh.client = old->client;
+		if (!is_renewal(&old->rec, &fresh.rec))
+			note_claim(r, &fresh.rec);
 		look_at(r, &fresh);
 		*old = fresh;
 	} else if (r->services.n >= r->set.max_services_all ||

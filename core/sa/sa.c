@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/events/kinds.h"
+#include "core/registry/claims.h"
 #include "core/registry/saver.h"
 #include "core/sa/notices.h"
 #include "core/sa/sa_internal.h"
@@ -15,6 +17,7 @@
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define SLICE 8192
+#define CLAIMS_EVERY_MS 250 /* a thousand hosts that boot are told of in a few steps */
 
 struct sa_job {
 	struct sa_query q; /* with a reference to its view */
@@ -34,6 +37,9 @@ sa_new(struct sa_slot *slot, const struct sa_out *out, struct registry *registry
 	sa->registry = registry;
 	sa->key_bucket = sa->denied_bucket =
 	    (struct fm_log_bucket){ .burst = 3, .every_ms = 60000 };
+	sa->claim_bucket =
+	    (struct fm_log_bucket){ .burst = 10, .every_ms = 6000, .kind = EVENT_ADDRESS_REFUSED };
+	sa->claims_ms = -CLAIMS_EVERY_MS;
 	if (registry != NULL && (sa->notices = notices_new(registry, out)) == NULL) {
 		free(sa);
 		return NULL;
@@ -367,6 +373,27 @@ sa_on_lost(struct sa *sa, sa_lost_fn fn, void *arg)
 }
 
 void
+sa_on_claims(struct sa *sa, sa_claims_fn fn, void *arg)
+{
+	sa->on_claims = fn;
+	sa->on_claims_arg = arg;
+}
+
+/* When to look again; INT64_MAX: when something has happened. */
+static int64_t
+pass_claims_on(struct sa *sa, int64_t now_ms)
+{
+	if (sa->on_claims == NULL || !registry_claims_are_news(sa->registry))
+		return INT64_MAX;
+	if (now_ms - sa->claims_ms < CLAIMS_EVERY_MS)
+		return sa->claims_ms + CLAIMS_EVERY_MS;
+	sa->claims_ms = now_ms;
+	registry_claims_told(sa->registry);
+	sa->on_claims(sa->on_claims_arg, sa->registry);
+	return INT64_MAX;
+}
+
+void
 sa_on_alias(struct sa *sa, sa_alias_fn fn, void *arg)
 {
 	sa->on_alias = fn;
@@ -512,7 +539,7 @@ int64_t
 sa_tick(struct sa *sa, int64_t now_ms)
 {
 	struct sa_view *view;
-	int64_t a, b, c = INT64_MAX;
+	int64_t a, b, c = INT64_MAX, d;
 	bool rules;
 
 	if (sa->registry == NULL)
@@ -522,6 +549,7 @@ sa_tick(struct sa *sa, int64_t now_ms)
 	b = notices_tick(sa->notices, now_ms);
 	notices_look(sa->notices, verified(view), now_ms);
 	pass_events_on(sa, verified(view), now_ms);
+	d = pass_claims_on(sa, now_ms);
 	rules = view != NULL;
 	sa_view_put(view);
 	sa->counts.told = *notices_counts(sa->notices);
@@ -530,5 +558,6 @@ sa_tick(struct sa *sa, int64_t now_ms)
 		sa_send_held(sa, rules);
 	}
 	a = a < b ? a : b;
+	c = c < d ? c : d;
 	return a < c ? a : c;
 }

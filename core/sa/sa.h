@@ -73,6 +73,10 @@ void sa_on_alias(struct sa *sa, sa_alias_fn fn, void *arg);
 /* Told of ports that have lost what they had registered, where the SA runs. */
 typedef void (*sa_lost_fn)(void *arg, uint64_t port);
 void sa_on_lost(struct sa *sa, sa_lost_fn fn, void *arg);
+/* Told of what ports claim (core/registry/claims.h) when that has changed, as the registry is,
+ * where the SA runs; CLAIMS_EVERY_MS apart at least. */
+typedef void (*sa_claims_fn)(void *arg, const struct registry *r);
+void sa_on_claims(struct sa *sa, sa_claims_fn fn, void *arg);
 struct registry *sa_registry(struct sa *sa); /* NULL: none */
 /* What is registered is kept there from now on (saver.h); wall_s: seconds since 1970.  False: no
  * memory. */

@@ -27,13 +27,16 @@ struct sa {
 	struct registry *registry;
 	struct notices *notices; /* NULL without a registry */
 	struct saver *saver;	 /* NULL: nothing is kept */
-	struct fm_log_bucket key_bucket, denied_bucket;
+	struct fm_log_bucket key_bucket, denied_bucket, claim_bucket;
 	sa_group_fn on_group;
 	void *on_group_arg;
 	sa_alias_fn on_alias;
 	void *on_alias_arg;
 	sa_lost_fn on_lost;
 	void *on_lost_arg;
+	sa_claims_fn on_claims;
+	void *on_claims_arg;
+	int64_t claims_ms; /* they were told last */
 	struct sa_counts counts;
 	struct sa_answer answer;
 	FM_VEC(struct sa_held_answer) held; /* in order */
@@ -41,6 +44,9 @@ struct sa {
 
 /* trust.c: may a request that shows no key be looked at, under SA_UNTRUSTED_RESTRICT? */
 bool sa_may_untrusted(const struct sa_query *q);
+
+/* The requester's own, or an alias of it. */
+bool sa_is_own_gid(const struct sa_query *q, struct sa_gid gid);
 
 /* answer.c */
 /* Is it a request to the SA, and has its method an answer? */

@@ -2,11 +2,16 @@
 /*
  * ServiceRecords asked for and set, IBA 15.2.5.14.  The key is shown to the trusted only,
  * not even to who has just set it (C15-0.1.14), and a service to who has its P_Key.
+ *
+ * Addresses (core/wire/ip_service.h) are taken of nobody but the port that has their GID, with a
+ * lease, whoever shows a key.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/registry/registry.h"
-#include "core/sa/sa.h"
+#include "core/sa/sa_internal.h"
+#include "core/wire/ip_service.h"
 
 static bool
 may_see(const struct sa_query *q, const struct sa_service_record *r)
@@ -73,11 +78,47 @@ change(struct sa_query *q,
 	return status;
 }
 
+/* Why the record of an address is not taken; NULL: it is. */
+static const char *
+why_no_address(const struct sa_query *q, struct ip_service *s)
+{
+	const char *why = ip_service_get(&q->want.service, s);
+
+	if (why != NULL)
+		return why;
+	if ((q->h.mask & IP_SERVICE_MASK) != IP_SERVICE_MASK ||
+	    q->want.service.lease_s == UINT32_MAX)
+		return "comes without a lease, or without a part of its data";
+	if (!sa_is_own_gid(q, s->gid))
+		return "is registered for a GID that this port has not";
+	if (sa_view_shared_pkey(q->view, q->requester, q->requester, s->pkey) == 0)
+		return "is registered in a partition that this port is not in";
+	return NULL;
+}
+
+static bool
+refuse_address(const struct sa_query *q)
+{
+	struct ip_service s;
+	const char *why = why_no_address(q, &s);
+	char ip[IP_TEXT];
+
+	if (why == NULL)
+		return false;
+	fm_log_rl(&q->sa->claim_bucket, FM_LOG_WARN, "sa",
+	    "LID %u (port 0x%016" PRIx64 ") is refused an address: %s (GID 0x%016" PRIx64
+	    ":0x%016" PRIx64 ") %s",
+	    q->from.lid, client_of(q), ip_text(s.ip, ip), s.gid.prefix, s.gid.guid, why);
+	return true;
+}
+
 uint16_t
 sa_set_service(struct sa_query *q)
 {
 	uint16_t pkey = q->want.service.pkey;
 
+	if (ip_service_is(q->want.service.id) && refuse_address(q))
+		return SA_REQ_INVALID;
 	if (client_of(q) != 0 && (q->h.mask & SA_SR_PKEY) &&
 	    sa_view_shared_pkey(q->view, q->requester, q->requester, pkey) == 0)
 		return SA_REQ_INVALID;

@@ -14,9 +14,8 @@
 #define FIRST_SECURITY_TRAP 256		/* M_Key, P_Key and Q_Key violations, IBA 14.2.5.1 */
 #define LID_COMPONENT SA_BIT(0)		/* of all records that begin with a LID */
 
-/* The requester's own, or an alias of its. */
-static bool
-is_own_gid(const struct sa_query *q, struct sa_gid gid)
+bool
+sa_is_own_gid(const struct sa_query *q, struct sa_gid gid)
 {
 	uint64_t own;
 
@@ -93,7 +92,7 @@ path(const struct sa_query *q)
 
 	if ((mask & (SA_PR_SGID | SA_PR_SLID)) == 0 || (mask & (SA_PR_DGID | SA_PR_DLID)) == 0)
 		return false;
-	if ((mask & SA_PR_SGID) && !is_own_gid(q, q->want.path.sgid))
+	if ((mask & SA_PR_SGID) && !sa_is_own_gid(q, q->want.path.sgid))
 		return false;
 	return (mask & SA_PR_SLID) == 0 || is_own_lid(q, q->want.path.slid);
 }
@@ -102,7 +101,7 @@ path(const struct sa_query *q)
 static bool
 join_of_oneself(const struct sa_query *q)
 {
-	return !names(q, SA_MCR_PORT_GID) || is_own_gid(q, q->want.mc_member.port_gid);
+	return !names(q, SA_MCR_PORT_GID) || sa_is_own_gid(q, q->want.mc_member.port_gid);
 }
 
 /* What a group is, or whether oneself is in it; not who else. */
@@ -115,7 +114,7 @@ group(const struct sa_query *q)
 static bool
 service_of_oneself(const struct sa_query *q)
 {
-	return !names(q, SA_SR_GID) || is_own_gid(q, q->want.service.gid);
+	return !names(q, SA_SR_GID) || sa_is_own_gid(q, q->want.service.gid);
 }
 
 static bool
@@ -136,7 +135,8 @@ subscription(const struct sa_query *q)
 static bool
 subscriptions_of_oneself(const struct sa_query *q)
 {
-	return names(q, SA_IIR_SUBSCRIBER) && is_own_gid(q, q->want.inform_info_record.subscriber);
+	return names(q, SA_IIR_SUBSCRIBER) &&
+	    sa_is_own_gid(q, q->want.inform_info_record.subscriber);
 }
 
 static const struct trust_row {

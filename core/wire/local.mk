@@ -3,6 +3,8 @@
 CORE_SOURCES += \
 	core/wire/congestion.c \
 	core/wire/congestion.h \
+	core/wire/ip_service.c \
+	core/wire/ip_service.h \
 	core/wire/pkeys.c \
 	core/wire/pkeys.h \
 	core/wire/sa_wire.c \
