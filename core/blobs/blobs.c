@@ -73,6 +73,36 @@ blob_port_put(uint8_t *b, const struct blob_port *p)
 	b[15] = 0;
 }
 
+void
+blob_reg_get(const uint8_t *b, struct blob_reg *r)
+{
+	memcpy(r->ip, b, sizeof(r->ip));
+	r->guid = blob_get64(b + 16);
+	r->hardware = blob_get32(b + 24);
+	r->pkey = blob_get16(b + 28);
+	r->lid = blob_get16(b + 30);
+}
+
+void
+blob_reg_put(uint8_t *b, const struct blob_reg *r)
+{
+	memcpy(b, r->ip, sizeof(r->ip));
+	blob_put64(b + 16, r->guid);
+	blob_put32(b + 24, r->hardware);
+	blob_put16(b + 28, r->pkey);
+	blob_put16(b + 30, r->lid);
+}
+
+size_t
+blob_names_end(const uint8_t *b, size_t n)
+{
+	size_t at = 0;
+
+	for (int k = 0; k < BLOB_BLOCK_LIDS && at < n; k++)
+		at += 1u + b[at];
+	return at < n ? at : n;
+}
+
 static const char *const kinds[BLOB_KINDS] = { "subnet", "link", "class", "leaf", "pkset", "pksl",
 	"addr", "port:", "name:", "row:", "hops:" };
 
@@ -87,7 +117,8 @@ blob_most_bytes(enum blob_kind kind)
 		[BLOB_PKSL] = 32768 * BLOB_PKSL_BYTES,
 		[BLOB_ADDR] = BLOB_MOST_ADDRS * BLOB_ADDR_BYTES,
 		[BLOB_PORT] = BLOB_BLOCK_LIDS * BLOB_PORT_BYTES,
-		[BLOB_NAME] = BLOB_BLOCK_LIDS * (1 + BLOB_MOST_NAME),
+		[BLOB_NAME] =
+		    BLOB_BLOCK_LIDS * (1 + BLOB_MOST_NAME) + BLOB_MOST_REG * BLOB_REG_BYTES,
 		[BLOB_ROW] = 65536,
 		[BLOB_HOPS] = BLOB_NO_LEAF };
 

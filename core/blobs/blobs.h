@@ -14,7 +14,9 @@
  *			its highest bit (16 bits), the SL, 0
  *	addr		BLOB_ADDR_BYTES each: IP addresses and whose they are, ascending by address
  *	port:B		ports of the LIDs 64 B .. 64 B + 63, BLOB_PORT_BYTES each
- *	name:B		the names of those, in that order: length, then so many bytes, each
+ *	name:B		the names of those, in that order: length, then so many bytes, each; behind
+ *			the last what these ports have registered: BLOB_REG_BYTES each, ascending
+ *			by LID, alias GUIDs alone behind addresses, then as bytes
  *	row:GUID	of the leaf with this GUID: a class for each LID up to lid_top
  *	hops:GUID	of the same leaf, only where there are relays: a byte for each leaf by its
  *			number, how many switches a packet to a host there passes, its own leaf and
@@ -42,6 +44,7 @@
 #define BLOB_MOST_LINKS 64
 #define BLOB_MOST_ADDRS 131072
 #define BLOB_MOST_NAME 63    /* bytes of a name */
+#define BLOB_MOST_REG 2048   /* registered addresses and alias GUIDs of a block */
 #define BLOB_MOST_LID 0xbfff /* of unicast, IBA 4.1.3 */
 #define BLOB_SL_LEVEL 8	     /* the bit of an SL that says of which level of quality it is */
 #define BLOB_NO_LEAF 0xffff  /* of a port that hangs off no switch with a row */
@@ -51,7 +54,8 @@ enum {
 	BLOB_ATTR_BYTES = 8,
 	BLOB_PKSL_BYTES = 4,
 	BLOB_ADDR_BYTES = 24,
-	BLOB_PORT_BYTES = 16
+	BLOB_PORT_BYTES = 16,
+	BLOB_REG_BYTES = 32
 };
 
 enum blob_subnet_flag {
@@ -96,6 +100,16 @@ struct blob_port {
 struct blob_addr {
 	uint8_t ip[16]; /* IPv4 addresses as ::ffff:a.b.c.d */
 	uint64_t guid;	/* of the port */
+};
+
+/* What a port has registered: an IP address of an interface of it, or an alias GUID alone. */
+struct blob_reg {
+	uint8_t ip[16];	   /* as in blob_addr; all 0: none */
+	uint64_t guid;	   /* of the GID that goes with it: the port's, or an alias of it */
+	uint32_t hardware; /* flags << 24 | QPN of the interface: the hardware address of RFC 4391
+			    * begins with them; 0: none */
+	uint16_t pkey;	   /* of the interface */
+	uint16_t lid;	   /* base LID of the port */
 };
 
 static inline uint16_t
@@ -153,6 +167,11 @@ void blob_attr_get(const uint8_t *b, struct blob_attr *a);
 void blob_attr_put(uint8_t *b, const struct blob_attr *a);
 void blob_port_get(const uint8_t *b, struct blob_port *p);
 void blob_port_put(uint8_t *b, const struct blob_port *p);
+
+void blob_reg_get(const uint8_t *b, struct blob_reg *r);
+void blob_reg_put(uint8_t *b, const struct blob_reg *r);
+/* Where, in the n bytes of a blob of names, what is registered begins; n: nothing is.  O(1). */
+size_t blob_names_end(const uint8_t *b, size_t n);
 
 /* What a key names; number: its block. */
 enum blob_kind {

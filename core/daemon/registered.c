@@ -4,6 +4,7 @@
  * sweep, which forwards their groups, and the store.
  *
  *	SA (its thread) --members, alias GUIDs, what is lost, in queues--> loop --> sweep
+ *	SA --addresses and alias GUIDs that ports claim, as one list--> publishers
  *	loop --groups to keep, traps, posted--> SA
  */
 #include <errno.h>
@@ -14,8 +15,9 @@
 #include <unistd.h>
 
 #include "core/daemon/daemon.h"
+#include "core/dist/dist.h"
 #include "core/mcast/mcast_net.h"
-#include "core/registry/registry.h"
+#include "core/registry/claims.h"
 #include "core/server/server.h"
 #include "core/subnet/partitions.h"
 #include "lib/log.h"
@@ -45,6 +47,7 @@ struct registered {
 	struct registry *registry;
 	bool no_multicast;    /* as it was when fmd started */
 	bool is_lost;	      /* what was registered before */
+	bool is_empty;	      /* where the SA runs: what hosts have registered is not loaded yet */
 	pthread_mutex_t lock; /* of what follows */
 	bool is_loading;      /* the queues have a part of what was registered before */
 	struct queues queues;
@@ -92,6 +95,7 @@ daemon_open_registry(struct daemon *d, struct fm_error *err)
 	if (r == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for what hosts register");
 	d->registered = r;
+	r->is_empty = true;
 	r->no_multicast = d->conf->registry.disable_multicast;
 	r->is_lost = d->registered_is_lost;
 	settings_of(d, &set);
@@ -230,9 +234,27 @@ begin_load(struct registered *r)
 }
 
 static void
+on_claims(void *arg, const struct registry *r)
+{
+	struct daemon *d = arg;
+	struct ip_claims *c;
+
+	if (d->dist == NULL || d->registered->is_empty)
+		return;
+	c = registry_claims(r);
+	if (c == NULL)
+		log_err("sa", "out of memory: hosts are not told of the addresses of others");
+	else
+		dist_claims(d->dist, c);
+	ip_claims_put(c);
+}
+
+static void
 end_load(struct daemon *d, struct sa *sa)
 {
 	sa_tick(sa, daemon_sa_clock_ms(d)); /* all goes to the queues */
+	d->registered->is_empty = false;
+	on_claims(d, sa_registry(sa));
 	pthread_mutex_lock(&d->registered->lock);
 	d->registered->is_loading = false;
 	pthread_mutex_unlock(&d->registered->lock);
@@ -261,6 +283,7 @@ start(void *arg, struct sa *sa)
 		    "out of memory: what hosts register is not kept for a restart");
 	sa_on_group(sa, on_group, d);
 	sa_on_alias(sa, on_alias, d);
+	sa_on_claims(sa, on_claims, d);
 	end_load(d, sa);
 }
 
@@ -295,7 +318,12 @@ push_nothing(struct daemon *d, struct registry *r)
 bool
 daemon_clear_registry(void *arg, struct sa *sa)
 {
-	push_nothing(arg, sa_registry(sa));
+	struct daemon *d = arg;
+
+	push_nothing(d, sa_registry(sa));
+	d->registered->is_empty = true;
+	if (d->dist != NULL)
+		dist_claims(d->dist, NULL);
 	return registry_clear(sa_registry(sa));
 }
 

@@ -39,24 +39,28 @@ struct publisher {
 	pthread_mutex_t lock;
 	pthread_cond_t wake, ended;
 	/* under the lock */
-	struct sa_view *next; /* a reference, NULL: nothing is to be published */
+	struct sa_view *next;	       /* a reference, NULL: nothing is to be published */
+	struct ip_claims *next_claims; /* a reference */
+	bool new_claims;
 	enum role role;
 	bool is_new, stop; /* is_new: in its role, as MASTER or STANDBY */
 	bool has_ended;
 	struct dist_status status;
-	FM_VEC(struct follower) shown; /* as the last look left the followers */
+	FM_VEC(struct follower) shown;	  /* as the last look left the followers */
+	FM_VEC(struct contest) contested; /* as the last publication left them */
 	/* of the thread */
 	void *place; /* NULL: closed */
 	struct published told;
 	struct sa_view *last; /* a reference: what has been put, NULL */
-	struct addresses addresses;
+	struct view_beside beside;
 	uint64_t term;		  /* ours; 0: none taken yet */
 	struct place_epoch known; /* that we have published, or found when we took our term */
 	uint32_t retry_ms;	  /* 0: nothing has failed */
 	uint64_t failed;	  /* the event that told of it; 0: none */
 	struct followers followers;
-	int64_t looked_ms; /* at them, CLOCK_MONOTONIC */
-	bool fenced;	   /* another has published since */
+	int64_t looked_ms;     /* at them, CLOCK_MONOTONIC */
+	bool fenced;	       /* another has published since */
+	struct claimed judged; /* what has been told of contests */
 };
 
 struct dist {
@@ -191,6 +195,27 @@ take_term(struct publisher *p, struct fm_error *err)
 	return 0;
 }
 
+/* What is contested is told once, by one of several publishers. */
+static void
+share_contests(struct publisher *p)
+{
+	struct claimed *now = &p->beside.claimed;
+
+	if (p->beside.claims == NULL)
+		return;
+	if (!p->beside.addresses.quiet)
+		claimed_tell(now, &p->judged);
+	pthread_mutex_lock(&p->lock);
+	p->contested.n = 0;
+	fm_vec_append(&p->contested, now->contest.item, now->contest.n);
+	p->status.n_registered = (uint32_t)now->item.n;
+	p->status.n_contested = now->n_contests;
+	pthread_mutex_unlock(&p->lock);
+	claimed_fini(&p->judged);
+	p->judged = *now;
+	memset(now, 0, sizeof(*now));
+}
+
 static bool
 publish(struct publisher *p, struct sa_view *v)
 {
@@ -203,7 +228,7 @@ publish(struct publisher *p, struct sa_view *v)
 		rc = take_term(p, &err);
 	if (rc == 0) {
 		pub_start(&p->told, p->term);
-		rc = view_blobs_put(&p->told, v, p->last, &p->addresses, &err);
+		rc = view_blobs_put(&p->told, v, p->last, &p->beside, &err);
 	}
 	if (rc == 0)
 		rc = pub_commit(&p->told, &told, &err);
@@ -214,6 +239,7 @@ publish(struct publisher *p, struct sa_view *v)
 	sa_view_put(p->last);
 	p->last = sa_view_get(v);
 	p->known = p->told.at;
+	share_contests(p);
 	note_success(p, told, now_s() - begun);
 	return true;
 }
@@ -247,7 +273,7 @@ wait_for(struct publisher *p, uint32_t ms)
 static void
 await_work(struct publisher *p, bool has_work)
 {
-	if (p->stop || p->is_new)
+	if (p->stop || p->is_new || (p->new_claims && p->role == MASTER && p->retry_ms == 0))
 		return;
 	if ((has_work || p->role == STANDBY) && p->retry_ms != 0 && !p->fenced)
 		wait_for(p, p->retry_ms);
@@ -363,6 +389,21 @@ begin_role(struct publisher *p)
 	forget_place(p);
 }
 
+/* Under the lock; false: there are no others than before. */
+static bool
+take_claims(struct publisher *p)
+{
+	bool taken = p->new_claims;
+
+	if (!taken)
+		return false;
+	ip_claims_put(p->beside.claims);
+	p->beside.claims = p->next_claims;
+	p->next_claims = NULL;
+	p->new_claims = false;
+	return p->beside.claims != NULL;
+}
+
 static void *
 run(void *arg)
 {
@@ -384,11 +425,12 @@ run(void *arg)
 		}
 		if (p->is_new)
 			begin_role(p);
+		unpublished |= take_claims(p);
 		role = p->role;
 		pthread_mutex_unlock(&p->lock);
 		changed = false;
 		if (p->addresses_path != NULL)
-			addresses_read(&p->addresses, p->addresses_path, &changed);
+			addresses_read(&p->beside.addresses, p->addresses_path, &changed);
 		if (role == STANDBY)
 			follow_peer(p);
 		else if (v != NULL && role == MASTER && !p->fenced)
@@ -451,7 +493,7 @@ start_publisher(struct publisher *p, const struct place_ops *ops, const char *wh
 		.where = p->own[WHERE], .peer = p->own[PEER], .auth_file = p->own[AUTH_FILE]
 	};
 	p->addresses_path = p->own[ADDRESSES];
-	p->addresses.quiet = quiet;
+	p->beside.addresses.quiet = quiet;
 	p->status.kind = ops->kind;
 	snprintf(p->status.place, sizeof(p->status.place), "%s", where);
 	pub_init(&p->told, ops);
@@ -536,7 +578,12 @@ stop_publisher(struct publisher *p, const struct timespec *until)
 	pthread_join(p->thread, NULL);
 	sa_view_put(p->next);
 	pub_fini(&p->told);
-	addresses_fini(&p->addresses);
+	addresses_fini(&p->beside.addresses);
+	ip_claims_put(p->beside.claims);
+	ip_claims_put(p->next_claims);
+	claimed_fini(&p->beside.claimed);
+	claimed_fini(&p->judged);
+	fm_vec_fini(&p->contested);
 	followers_fini(&p->followers);
 	fm_vec_fini(&p->shown);
 	destroy_locks(p);
@@ -572,6 +619,21 @@ dist_publish(struct dist *d, struct sa_view *v)
 		p->next = sa_view_get(v);
 		p->is_new |= p->role != MASTER;
 		p->role = MASTER;
+		pthread_cond_signal(&p->wake);
+		pthread_mutex_unlock(&p->lock);
+	}
+}
+
+void
+dist_claims(struct dist *d, struct ip_claims *c)
+{
+	for (unsigned i = 0; i < d->n; i++) {
+		struct publisher *p = d->publisher[i];
+
+		pthread_mutex_lock(&p->lock);
+		ip_claims_put(p->next_claims);
+		p->next_claims = ip_claims_get(c);
+		p->new_claims = true;
 		pthread_cond_signal(&p->wake);
 		pthread_mutex_unlock(&p->lock);
 	}
@@ -634,5 +696,18 @@ dist_each_follower(const struct dist *d, unsigned place, dist_follower each, voi
 	pthread_mutex_lock(&p->lock);
 	for (size_t i = 0; p->role == MASTER && i < p->shown.n; i++)
 		each(arg, &p->shown.item[i]);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void
+dist_each_contest(const struct dist *d, dist_contest each, void *arg)
+{
+	struct publisher *p = d->n > 0 ? d->publisher[0] : NULL;
+
+	if (p == NULL)
+		return;
+	pthread_mutex_lock(&p->lock);
+	for (size_t i = 0; p->role == MASTER && i < p->contested.n; i++)
+		each(arg, &p->contested.item[i]);
 	pthread_mutex_unlock(&p->lock);
 }

@@ -18,6 +18,7 @@
 #ifndef CORE_DIST_DIST_H
 #define CORE_DIST_DIST_H
 
+#include "core/dist/claimed.h"
 #include "core/dist/followers.h"
 #include "core/view/view.h"
 
@@ -41,6 +42,8 @@ struct dist_status {
 	uint64_t n_failures;
 	double last_s;		     /* that the last commit took */
 	char followers_unknown[256]; /* why it is not known who follows this place; "": it is */
+	uint32_t n_registered;	     /* addresses and alias GUIDs of ports, that are published */
+	uint32_t n_contested;	     /* claims that are not (claimed.h) */
 	bool is_master;
 };
 
@@ -51,6 +54,9 @@ int dist_start(const struct dist_settings *set, struct dist **out, struct fm_err
 void dist_stop(struct dist *d); /* NULL is fine */
 /* We are master, and this is the subnet; takes a reference of its own.  Does not wait. */
 void dist_publish(struct dist *d, struct sa_view *v);
+/* What ports claim now; takes a reference of its own.  NULL: it is not known, and what has been
+ * told of it stays.  Any thread; does not wait. */
+void dist_claims(struct dist *d, struct ip_claims *c);
 /* We are master no more. */
 void dist_resign(struct dist *d);
 /* Another SM is master: its place is followed. */
@@ -61,5 +67,8 @@ void dist_status(const struct dist *d, unsigned place, struct dist_status *out);
  * They are told under the lock of the place. */
 typedef void (*dist_follower)(void *arg, const struct follower *one);
 void dist_each_follower(const struct dist *d, unsigned place, dist_follower each, void *arg);
+/* Contested addresses, as of the last publication, under a lock. */
+typedef void (*dist_contest)(void *arg, const struct contest *one);
+void dist_each_contest(const struct dist *d, dist_contest each, void *arg);
 
 #endif

@@ -3,6 +3,8 @@
 CORE_SOURCES += \
 	core/dist/addresses.c \
 	core/dist/addresses.h \
+	core/dist/claimed.c \
+	core/dist/claimed.h \
 	core/dist/dist.c \
 	core/dist/dist.h \
 	core/dist/dist_json.c \

@@ -29,7 +29,9 @@
 struct making {
 	struct published *p;
 	const struct sa_view *v, *prev;
+	struct view_beside *beside; /* NULL: nothing */
 	struct addresses *addresses;
+	size_t at_reg; /* of beside->claimed.item, as blocks ascend */
 	struct blob_subnet subnet;
 	FM_VEC(uint8_t) classes, links, pksets; /* blobs under way */
 	uint32_t n_pksets;
@@ -41,6 +43,7 @@ struct making {
 	 * the SL of all, BACK_MIXED, BACK_NEVER: one of them cannot be reached */
 	uint8_t *back;
 	uint8_t *row;	     /* [lid_top + 1] scratch */
+	uint8_t *names;	     /* of a block, scratch */
 	bool anew;	     /* no number is one of before */
 	uint32_t n_left_out; /* LIDs of ports, and kinds of paths, that no number was left for */
 	struct fm_error *err;
@@ -413,11 +416,33 @@ put_ports(struct making *c, uint32_t block)
 	return pub_put(c->p, BLOB_PORT, block, bytes, sizeof(bytes), c->err);
 }
 
+/* What the ports of a block have registered; where that is not known yet, as it was told. */
+static size_t
+add_registered(struct making *c, uint32_t block, uint8_t *bytes)
+{
+	const struct pub_blob *was = &c->p->name[block];
+	const struct claimed *all = c->beside != NULL ? &c->beside->claimed : NULL;
+	size_t n = 0, at;
+
+	if (all == NULL || c->beside->claims == NULL) {
+		at = was->n > 0 ? blob_names_end(was->bytes, was->n) : 0;
+		if (was->n > at)
+			memcpy(bytes, was->bytes + at, was->n - at);
+		return was->n - at;
+	}
+	for (; c->at_reg < all->item.n; c->at_reg++, n += BLOB_REG_BYTES) {
+		if (all->item.item[c->at_reg].lid / BLOB_BLOCK_LIDS != block)
+			break;
+		blob_reg_put(bytes + n, &all->item.item[c->at_reg]);
+	}
+	return n;
+}
+
 /* A name for each LID, "" but for base LIDs of hosts and routers. */
 static int
 put_names(struct making *c, uint32_t block)
 {
-	uint8_t bytes[BLOB_BLOCK_LIDS * (1 + BLOB_MOST_NAME)];
+	uint8_t *bytes = c->names;
 	const struct pub_blob *was = &c->p->name[block];
 	char name[BLOB_MOST_NAME + 1];
 	size_t n = 0, old = 0;
@@ -440,6 +465,7 @@ put_names(struct making *c, uint32_t block)
 		memcpy(bytes + n + 1, name, bytes[n]);
 		n += 1u + bytes[n];
 	}
+	n += add_registered(c, block, bytes + n);
 	return pub_put(c->p, BLOB_NAME, block, bytes, n, c->err);
 }
 
@@ -644,11 +670,24 @@ take_room(struct making *c)
 	c->pkset_of = malloc((c->v->pkeys.n + 1) * sizeof(*c->pkset_of));
 	c->back = malloc(n_leaves * n_leaves + 1);
 	c->row = malloc((size_t)c->subnet.lid_top + 1);
+	c->names = malloc(blob_most_bytes(BLOB_NAME));
 	if (c->leaf_of == NULL || c->leaf_sw == NULL || c->pkset_of == NULL || c->back == NULL ||
-	    c->row == NULL)
+	    c->row == NULL || c->names == NULL)
 		return false;
 	memset(c->leaf_sw, 0xff, n_leaves * sizeof(*c->leaf_sw));
 	return true;
+}
+
+/* By the administrator's addresses as they have been put, and what has been told so far. */
+static int
+judge_claims(struct making *c)
+{
+	c->at_reg = 0;
+	if (c->beside == NULL || c->beside->claims == NULL)
+		return 0;
+	return claimed_make(&c->beside->claimed, c->beside->claims, c->v, c->addresses, c->p)
+	    ? 0
+	    : no_memory(c);
 }
 
 /* Tables come last: rows and ports find the numbers that they need. */
@@ -659,13 +698,15 @@ put_all(struct making *c)
 
 	if (rc == 0)
 		rc = put_rows(c);
+	if (rc == 0)
+		rc = put_addresses(c);
+	if (rc == 0)
+		rc = judge_claims(c);
 	for (uint32_t b = 0; rc == 0 && b <= c->subnet.lid_top / BLOB_BLOCK_LIDS; b++) {
 		rc = put_ports(c, b);
 		if (rc == 0)
 			rc = put_names(c, b);
 	}
-	if (rc == 0)
-		rc = put_addresses(c);
 	if (rc == 0)
 		rc = put_partition_sls(c);
 	if (rc == 0)
@@ -700,7 +741,7 @@ log_left_out(const struct making *c)
 
 int
 view_blobs_put(struct published *p, const struct sa_view *v, const struct sa_view *prev,
-    struct addresses *addresses, struct fm_error *err)
+    struct view_beside *beside, struct fm_error *err)
 {
 	struct making *c = calloc(1, sizeof(*c));
 	int rc;
@@ -710,7 +751,8 @@ view_blobs_put(struct published *p, const struct sa_view *v, const struct sa_vie
 	c->p = p;
 	c->v = v;
 	c->prev = prev;
-	c->addresses = addresses;
+	c->beside = beside;
+	c->addresses = beside != NULL ? &beside->addresses : NULL;
 	c->err = err;
 	describe_subnet(c);
 	rc = take_room(c) ? put_all(c) : no_memory(c);
@@ -728,6 +770,7 @@ view_blobs_put(struct published *p, const struct sa_view *v, const struct sa_vie
 	free(c->pkset_of);
 	free(c->back);
 	free(c->row);
+	free(c->names);
 	free(c);
 	return rc;
 }

@@ -299,7 +299,11 @@ look_up(const struct sa_path_record *want, uint64_t mask, struct sa_path_record 
 		return false;
 	if (!paths_record(file.paths, &q, r))
 		return false;
-	/* as the SA gives them back */
+	/* as the SA gives them back; a GID may be an alias */
+	if ((mask & SA_PR_SGID) != 0)
+		r->sgid.guid = want->sgid.guid;
+	if ((mask & SA_PR_DGID) != 0)
+		r->dgid.guid = want->dgid.guid;
 	r->tclass = want->tclass;
 	r->flow_label = want->flow_label;
 	r->qos_class = want->qos_class;
@@ -331,32 +335,48 @@ resolve_path(struct endpoint *ep, struct acm_msg *msg, uint64_t id)
 	return ask(ep, acm_resolve_response, id, msg, &want, mask);
 }
 
-/* Who is meant by a name or an address: base LIDs of ports, how many. */
+/* The GUIDs of who has a name, how many. */
 static unsigned
-who(const struct acm_ep_addr_data *to, uint16_t lid[MOST_PORTS])
+of_name(const char *name, uint64_t guid[MOST_PORTS])
+{
+	uint16_t lid[MOST_PORTS];
+	struct blob_port port;
+	unsigned n = paths_lids_of_name(file.paths, name, lid, MOST_PORTS);
+
+	n = n < MOST_PORTS ? n : MOST_PORTS;
+	for (unsigned i = 0; i < n; i++)
+		guid[i] = paths_port(file.paths, lid[i], &port) ? port.guid : 0;
+	return n;
+}
+
+/* The GUID of who has an address; false: nobody that is there. */
+static bool
+of_ip(const uint8_t ip[16], uint64_t *guid)
+{
+	*guid = paths_guid_of_ip(file.paths, ip);
+	return *guid != 0 && paths_lid_of_guid(file.paths, *guid) != 0;
+}
+
+/* Who is meant by a name or an address: GUIDs of ports, or aliases of them, how many. */
+static unsigned
+who(const struct acm_ep_addr_data *to, uint64_t guid[MOST_PORTS])
 {
 	uint8_t ip[16] = { [10] = 0xff, 0xff };
 	char name[ACM_MAX_ADDRESS + 1];
-	unsigned n = 0;
 
 	if (file.paths == NULL)
 		return 0;
 	switch (to->type) {
 	case ACM_EP_INFO_NAME:
 		snprintf(name, sizeof(name), "%.*s", ACM_MAX_ADDRESS, (const char *)to->info.name);
-		n = paths_lids_of_name(file.paths, name, lid, MOST_PORTS);
-		break;
+		return of_name(name, guid);
 	case ACM_EP_INFO_ADDRESS_IP:
 		memcpy(ip + 12, to->info.addr, 4);
-		lid[0] = paths_lid_of_ip(file.paths, ip);
-		n = lid[0] != 0;
-		break;
+		return of_ip(ip, guid);
 	case ACM_EP_INFO_ADDRESS_IP6:
-		lid[0] = paths_lid_of_ip(file.paths, to->info.addr);
-		n = lid[0] != 0;
-		break;
+		return of_ip(to->info.addr, guid);
 	}
-	return n < MOST_PORTS ? n : MOST_PORTS;
+	return 0;
 }
 
 /* To the first port of those with a path in the file; else the first is asked for. */
@@ -367,15 +387,13 @@ resolve_dest(struct endpoint *ep, struct acm_msg *msg, uint64_t id)
 	const uint64_t mask = SA_PR_SGID | SA_PR_DGID | SA_PR_PKEY | SA_PR_REVERSIBLE;
 	struct sa_path_record r,
 	    want = { .sgid = own_gid(ep), .pkey = ep->acm->pkey, .reversible = 1 };
-	uint16_t lid[MOST_PORTS];
-	struct blob_port port;
-	unsigned n = who(to, lid);
+	uint64_t guid[MOST_PORTS];
+	unsigned n = who(to, guid);
 
 	if (n > 0)
 		count(ep, ACM_CNTR_ADDR_CACHE);
 	for (unsigned i = 0; i < n; i++) {
-		paths_port(file.paths, lid[i], &port);
-		want.dgid = (struct sa_gid){ paths_subnet(file.paths)->gid_prefix, port.guid };
+		want.dgid = (struct sa_gid){ paths_subnet(file.paths)->gid_prefix, guid[i] };
 		if (look_up(&want, mask, &r))
 			return answer_found(ep, id, msg, &r);
 	}

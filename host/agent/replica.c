@@ -6,6 +6,8 @@
 
 #include "core/text/number.h"
 
+#define ALIAS_BYTES 16 /* of PATHS_ALIAS */
+
 static void
 blob_free(struct replica_blob *b)
 {
@@ -314,8 +316,8 @@ struct named {
 struct making {
 	const struct replica *r;
 	uint32_t n_lids; /* lid_top + 1 */
-	uint8_t *port, *own, *row, *guid, *name_at, *name;
-	size_t n_own, n_row, n_guid, n_name_at, n_name;
+	uint8_t *port, *own, *row, *guid, *name_at, *name, *reg, *alias;
+	size_t n_own, n_row, n_guid, n_name_at, n_name, n_reg, n_alias;
 	struct guid_lid {
 		uint64_t guid;
 		uint16_t lid;
@@ -343,6 +345,20 @@ compare_names(const void *x, const void *y)
 	if (d == 0)
 		d = (a->name[0] > b->name[0]) - (a->name[0] < b->name[0]);
 	return d != 0 ? d : (a->lid > b->lid) - (a->lid < b->lid);
+}
+
+static int
+compare_regs(const void *x, const void *y)
+{
+	return memcmp(x, y, BLOB_REG_BYTES);
+}
+
+static int
+compare_aliases(const void *x, const void *y)
+{
+	uint64_t a = blob_get64(x), b = blob_get64(y);
+
+	return a != b ? (a > b) - (a < b) : memcmp(x, y, ALIAS_BYTES);
 }
 
 /* Base LIDs of ports that are there, by their GUIDs. */
@@ -399,6 +415,36 @@ make_names(struct making *m)
 	m->n_name_at = 8 * n;
 }
 
+/* What ports that are there have registered; of a stranger, who may tell of a LID in any block. */
+static void
+make_registered(struct making *m)
+{
+	struct blob_reg reg;
+	struct blob_port p;
+
+	for (uint32_t b = 0; b * BLOB_BLOCK_LIDS < m->n_lids; b++) {
+		const struct replica_blob *of = &m->r->name[b];
+		size_t at = of->n > 0 ? blob_names_end(of->bytes, of->n) : 0;
+
+		for (; at + BLOB_REG_BYTES <= of->n; at += BLOB_REG_BYTES) {
+			blob_reg_get(of->bytes + at, &reg);
+			if (reg.lid / BLOB_BLOCK_LIDS != b || reg.lid >= m->n_lids ||
+			    !port_at(m->r, reg.lid, &p) || (p.flags & BLOB_PORT_GONE) != 0)
+				continue;
+			memcpy(m->reg + m->n_reg, of->bytes + at, BLOB_REG_BYTES);
+			m->n_reg += BLOB_REG_BYTES;
+			if (reg.guid == p.guid)
+				continue;
+			blob_put64(m->alias + m->n_alias, reg.guid);
+			blob_put64(m->alias + m->n_alias + 8, 0);
+			blob_put16(m->alias + m->n_alias + 8, reg.lid);
+			m->n_alias += ALIAS_BYTES;
+		}
+	}
+	qsort(m->reg, m->n_reg / BLOB_REG_BYTES, BLOB_REG_BYTES, compare_regs);
+	qsort(m->alias, m->n_alias / ALIAS_BYTES, ALIAS_BYTES, compare_aliases);
+}
+
 /* Rows shorter than others end in zeros. */
 static void
 make_rows(struct making *m)
@@ -438,10 +484,13 @@ take_room(struct making *m)
 	m->guid = malloc(2 * n + 1);
 	m->name_at = malloc(8 * n + 1);
 	m->name = malloc(bytes_of_names(m->r));
+	m->reg = malloc(bytes_of_names(m->r));
+	m->alias = malloc(bytes_of_names(m->r));
 	m->by_guid = malloc((n + 1) * sizeof(*m->by_guid));
 	m->by_name = malloc((n + 1) * sizeof(*m->by_name));
 	return m->port != NULL && m->own != NULL && m->row != NULL && m->guid != NULL &&
-	    m->name_at != NULL && m->name != NULL && m->by_guid != NULL && m->by_name != NULL;
+	    m->name_at != NULL && m->name != NULL && m->reg != NULL && m->alias != NULL &&
+	    m->by_guid != NULL && m->by_name != NULL;
 }
 
 static void
@@ -453,6 +502,8 @@ give_room(struct making *m)
 	free(m->guid);
 	free(m->name_at);
 	free(m->name);
+	free(m->reg);
+	free(m->alias);
 	free(m->by_guid);
 	free(m->by_name);
 }
@@ -480,12 +531,15 @@ replica_write(const struct replica *r, const char *path, struct fm_error *err)
 		make_guids(&m);
 		make_names(&m);
 		make_rows(&m);
+		make_registered(&m);
 		s[PATHS_PORT] = (struct paths_bytes){ m.port, (size_t)m.n_lids * BLOB_PORT_BYTES };
 		s[PATHS_OWN] = (struct paths_bytes){ m.own, m.n_own };
 		s[PATHS_ROW] = (struct paths_bytes){ m.row, m.n_row };
 		s[PATHS_GUID] = (struct paths_bytes){ m.guid, m.n_guid };
 		s[PATHS_NAME_AT] = (struct paths_bytes){ m.name_at, m.n_name_at };
 		s[PATHS_NAME] = (struct paths_bytes){ m.name, m.n_name };
+		s[PATHS_REG] = (struct paths_bytes){ m.reg, m.n_reg };
+		s[PATHS_ALIAS] = (struct paths_bytes){ m.alias, m.n_alias };
 		rc = paths_write(path, r->at, s, err);
 	} else {
 		fm_fail(err, FM_E_RESOURCE, "out of memory for %s", path);

@@ -30,6 +30,7 @@
 #define SECTION_BYTES 16
 #define OWN_BYTES 8
 #define NAME_AT_BYTES 8
+#define ALIAS_BYTES 16
 #define MOST_LMC 7
 #define MOST_PKSETS 0x10000
 #define GID_PREFIX_DEFAULT UINT64_C(0xfe80000000000000)
@@ -65,6 +66,8 @@ static const uint8_t row_bytes[PATHS_SECTIONS] = {
 	[PATHS_GUID] = sizeof(uint16_t),
 	[PATHS_NAME_AT] = NAME_AT_BYTES,
 	[PATHS_NAME] = 1,
+	[PATHS_REG] = BLOB_REG_BYTES,
+	[PATHS_ALIAS] = ALIAS_BYTES,
 };
 
 /* ------------------------------------------------------------------ writing */
@@ -380,6 +383,17 @@ if_there(const struct paths *p, uint16_t lid)
 	return paths_port(p, lid, &port) && (port.flags & BLOB_PORT_GONE) == 0 ? lid : 0;
 }
 
+static uint16_t
+lid_of_alias(const struct paths *p, uint64_t guid)
+{
+	size_t n = p->section[PATHS_ALIAS].n, at;
+
+	fm_lower_bound(at, n, i, blob_get64(row_of(p, PATHS_ALIAS, i)) < guid);
+	if (at == n || blob_get64(row_of(p, PATHS_ALIAS, at)) != guid)
+		return 0;
+	return if_there(p, blob_get16(row_of(p, PATHS_ALIAS, at) + 8));
+}
+
 uint16_t
 paths_lid_of_guid(const struct paths *p, uint64_t guid)
 {
@@ -387,7 +401,7 @@ paths_lid_of_guid(const struct paths *p, uint64_t guid)
 
 	fm_lower_bound(at, n, i, guid_at(p, i) < guid);
 	if (at == n || guid_at(p, at) != guid)
-		return 0;
+		return lid_of_alias(p, guid);
 	return if_there(p, blob_get16(row_of(p, PATHS_GUID, at)));
 }
 
@@ -434,15 +448,46 @@ paths_lids_of_name(const struct paths *p, const char *name, uint16_t *lid, unsig
 	return found;
 }
 
+/* The row of a section of addresses that has this one, NULL.  No alias GUID has one. */
+static const uint8_t *
+row_of_ip(const struct paths *p, enum paths_section section, const uint8_t ip[16])
+{
+	static const uint8_t none[16];
+	size_t n = p->section[section].n, at;
+
+	fm_lower_bound(at, n, i, memcmp(row_of(p, section, i), ip, 16) < 0);
+	if (at == n || memcmp(row_of(p, section, at), ip, 16) != 0 || memcmp(ip, none, 16) == 0)
+		return NULL;
+	return row_of(p, section, at);
+}
+
+uint64_t
+paths_guid_of_ip(const struct paths *p, const uint8_t ip[16])
+{
+	const uint8_t *row = row_of_ip(p, PATHS_ADDR, ip);
+
+	if (row == NULL)
+		row = row_of_ip(p, PATHS_REG, ip);
+	return row != NULL ? blob_get64(row + 16) : 0;
+}
+
 uint16_t
 paths_lid_of_ip(const struct paths *p, const uint8_t ip[16])
 {
-	size_t n = p->section[PATHS_ADDR].n, at;
+	uint64_t guid = paths_guid_of_ip(p, ip);
 
-	fm_lower_bound(at, n, i, memcmp(row_of(p, PATHS_ADDR, i), ip, 16) < 0);
-	if (at == n || memcmp(row_of(p, PATHS_ADDR, at), ip, 16) != 0)
-		return 0;
-	return paths_lid_of_guid(p, blob_get64(row_of(p, PATHS_ADDR, at) + 16));
+	return guid != 0 ? paths_lid_of_guid(p, guid) : 0;
+}
+
+bool
+paths_next_reg(const struct paths *p, size_t *at, struct blob_reg *r)
+{
+	while (*at < p->section[PATHS_REG].n) {
+		blob_reg_get(row_of(p, PATHS_REG, (*at)++), r);
+		if (if_there(p, r->lid) != 0)
+			return true;
+	}
+	return false;
 }
 
 /* ------------------------------------------------------------------- records */

@@ -37,6 +37,8 @@ enum paths_section {
 	PATHS_GUID,    /* base LIDs (16 bits each) ascending by the GUIDs of their ports */
 	PATHS_NAME_AT, /* 8 bytes each: offset in PATHS_NAME (32), LID (16), 0 (16); by name, LID */
 	PATHS_NAME,    /* length, then so many bytes, each */
+	PATHS_REG,     /* what ports have registered, BLOB_REG_BYTES each, ascending */
+	PATHS_ALIAS,   /* 16 bytes each, ascending: alias GUID (64), base LID of its port (16), 0 */
 	PATHS_SECTIONS
 };
 
@@ -66,13 +68,18 @@ void paths_free(struct paths *p); /* NULL is fine */
 struct paths_epoch paths_epoch(const struct paths *p);
 const struct blob_subnet *paths_subnet(const struct paths *p);
 
-/* Base LIDs, 0: unknown, or gone.  O(log n). */
+/* Base LIDs, 0: unknown, or gone.  O(log n).  A GUID: of a port, or an alias. */
 uint16_t paths_lid_of_guid(const struct paths *p, uint64_t guid);
 uint16_t paths_lid_of_gid(const struct paths *p, struct sa_gid gid); /* of this subnet */
 /* Up to the first n base LIDs of the ports of a name (host, or whole description's first word);
  * how many there are. */
 unsigned paths_lids_of_name(const struct paths *p, const char *name, uint16_t *lid, unsigned n);
+/* Of the GID that goes with an address, 0: unknown.  Its port may be gone. */
+uint64_t paths_guid_of_ip(const struct paths *p, const uint8_t ip[16]);
 uint16_t paths_lid_of_ip(const struct paths *p, const uint8_t ip[16]);
+/* What ports that are there have registered, in the order of the file, from *at on, which is 0 at
+ * first; false: nothing more. */
+bool paths_next_reg(const struct paths *p, size_t *at, struct blob_reg *r);
 /* The port of a LID; false: nobody's. */
 bool paths_port(const struct paths *p, uint16_t lid, struct blob_port *port);
 

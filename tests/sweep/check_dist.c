@@ -730,12 +730,12 @@ END_TEST
 
 /* ---------------------------------------------------------------- addresses */
 
-static struct addresses addresses;
+static struct view_beside beside;
 
 static void
 write_addresses(const char *text)
 {
-	static char path[96]; /* that `addresses` keeps */
+	static char path[96]; /* that the addresses keep */
 	FILE *f;
 	bool changed;
 
@@ -744,8 +744,8 @@ write_addresses(const char *text)
 	ck_assert_ptr_nonnull(f);
 	fputs(text, f);
 	ck_assert_int_eq(fclose(f), 0);
-	addresses.size = 0; /* whatever the clock says */
-	addresses_read(&addresses, path, &changed);
+	beside.addresses.size = 0; /* whatever the clock says */
+	addresses_read(&beside.addresses, path, &changed);
 	ck_assert(changed);
 }
 
@@ -765,7 +765,7 @@ publish_addresses(void)
 	bool told;
 
 	pub_start(&pub.told, 1);
-	ck_assert_msg(view_blobs_put(&pub.told, v, NULL, &addresses, &err) == 0, "%s", err.msg);
+	ck_assert_msg(view_blobs_put(&pub.told, v, NULL, &beside, &err) == 0, "%s", err.msg);
 	ck_assert_msg(pub_commit(&pub.told, &told, &err) == 0, "%s", err.msg);
 	sa_view_put(v);
 }
@@ -830,7 +830,7 @@ START_TEST(addresses_are_told)
 	write_hosts();
 	publish_addresses();
 	ck_assert_uint_eq(n_said("has several ports here"), 2);
-	addresses_fini(&addresses);
+	addresses_fini(&beside.addresses);
 }
 END_TEST
 
