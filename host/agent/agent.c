@@ -2,7 +2,7 @@
 /*
  * host/agent/agent.c - fmd-agent: keeps the file of a host's paths as new as its relay is.
  *
- * One thread, one connection.  Between events the agent sleeps; once a minute (--poll) it makes
+ * One thread, one connection; with --register another thread tells the SA of this host.  Between events the agent sleeps; once a minute (--poll) it makes
  * sure that its relay hears of who publishes, and tells the file's time that nothing is newer.
  * When its relay is gone, or hears nothing, it takes the next one (host/agent/relays.h), after a
  * random while, so that a thousand hosts do not come at once.  From a relay that serves it goes
@@ -28,17 +28,21 @@
 #ifdef HAVE_HIREDIS
 #include "host/agent/parents.h"
 #endif
+#include "host/agent/register.h"
 #include "host/agent/relays.h"
 #include "host/agent/source.h"
 #include "lib/clock.h"
 #include "lib/hash.h"
 #include "lib/log.h"
 #include "lib/rng.h"
+#include "lib/thread.h"
 
 #define bad_usage(...) fm_standard_refuse("fmd-agent", 1, __VA_ARGS__)
 
 #define DEFAULT_FILE RUN_DIR "/paths"
 #define LOOK_MS 2000	  /* at what SM the ports obey */
+#define LEAST_LEASE_S 4
+#define MOST_LEASE_S 86400
 #define NEARER_MS 1800000 /* and up to as much again: when a nearer relay is looked for */
 #define GRACE_MS 4000	  /* an SM that takes over writes port by port, and publishes then */
 
@@ -56,6 +60,9 @@ struct agent {
 	struct relay_login login, parents_login;
 	const char *own_redis; /* --relay: of the relay that this host is; NULL: it is none */
 	const char *own_name;  /* of that relay; NULL: that of the host */
+	bool registers;	       /* --register */
+	struct registrar_set reg;
+	struct registrar *registrar; /* NULL: nothing is registered */
 	struct fm_rng rng;
 	struct replica replica;
 	struct kernel_port at[REPLICA_MOST_OWN]; /* where the kernel has replica.own */
@@ -319,6 +326,8 @@ follow(struct agent *a, struct fm_error *err)
 
 	if (rc == 0)
 		rc = look_at_sm(a, err);
+	if (rc == 0 && a->registrar != NULL)
+		registrar_judge(a->registrar, &a->replica);
 	if (rc == 0 && a->replica.at.epoch != 0 && !touch_file(a, age_s))
 		rc = write_file(a, whole, err);
 	if (rc == 0 && a->replica.n_own > 0)
@@ -405,6 +414,7 @@ usage(FILE *out)
 {
 	fputs(
 	    "usage: fmd-agent [options] RELAY...\n"
+	    "       fmd-agent --register[=FILE] [options] [RELAY...]\n"
 	    "       fmd-agent --relay=REDIS [options] PARENT...\n"
 	    "\n"
 	    "Keeps the paths from this host's ports in a file, for libfmdacm and stock ibacm.\n"
@@ -423,6 +433,9 @@ usage(FILE *out)
 	    "      --parents-auth-file=PATH  a line \"USER PASSWORD\" for the parents, which are\n"
 	    "                          told that this relay is there, and who is below it\n"
 	    "      --name=NAME         of this relay, for those (the host's)\n"
+	    "      --register[=FILE]   tell the SA the addresses of this host's IPoIB interfaces,\n"
+	    "                          or those of FILE: ADDRESS HARDWARE-ADDRESS [P_KEY]\n"
+	    "      --lease=SECONDS     until the SA forgets them, unless told again (600)\n"
 	    "  -p, --poll=SECONDS      how often to make sure that nothing is newer (60)\n"
 	    "  -b, --backup-after=SECONDS  until the next relay is asked, or parent followed (2)\n"
 	    "  -j, --jitter=SECONDS    and a random while up to this, besides (10)\n"
@@ -480,7 +493,7 @@ take_relays(struct agent *a, int n, char **words)
 	struct fm_error err = { 0 };
 	const char *where;
 
-	if (n == 0)
+	if (n == 0 && !a->registers)
 		return bad_usage("no relay is named");
 	for (int i = 0; i < n; i++) {
 		if (ops_of(words[i], &where) == NULL)
@@ -529,6 +542,18 @@ be_relay(const struct agent *a, int n, char **words)
 #endif
 
 static int
+take_lease(struct agent *a)
+{
+	uint64_t s;
+
+	if (!number_parse(optarg, &s) || s < LEAST_LEASE_S || s > MOST_LEASE_S)
+		return bad_usage(
+		    "--lease=%s: expected %d to %d seconds", optarg, LEAST_LEASE_S, MOST_LEASE_S);
+	a->reg.lease_s = (uint32_t)s;
+	return 0;
+}
+
+static int
 take_option(struct agent *a, int c)
 {
 	uint64_t guid;
@@ -554,6 +579,12 @@ take_option(struct agent *a, int c)
 	case 'n':
 		a->own_name = optarg;
 		return 0;
+	case 'R':
+		a->registers = true;
+		a->reg.file = optarg;
+		return 0;
+	case 'L':
+		return take_lease(a);
 	case 'p':
 		return seconds(optarg, &a->poll_ms) && a->poll_ms > 0
 		    ? 0
@@ -576,6 +607,8 @@ static const struct option options[] = { { "file", required_argument, NULL, 'f' 
 	{ "auth-file", required_argument, NULL, 'a' }, { "insecure", no_argument, NULL, 'i' },
 	{ "parents-auth-file", required_argument, NULL, 'P' },
 	{ "name", required_argument, NULL, 'n' }, { "relay", required_argument, NULL, 'r' },
+	{ "register", optional_argument, NULL, 'R' },
+	{ "lease", required_argument, NULL, 'L' },
 	{ "poll", required_argument, NULL, 'p' }, { "backup-after", required_argument, NULL, 'b' },
 	{ "jitter", required_argument, NULL, 'j' }, { "once", no_argument, NULL, '1' },
 	{ "verbose", no_argument, NULL, 'v' }, { "help", no_argument, NULL, 'h' },
@@ -607,17 +640,44 @@ take_words(struct agent *a, int argc, char **argv)
 	}
 	if (a->own_redis == NULL && (a->has_parents_login || a->own_name != NULL))
 		return bad_usage("--parents-auth-file and --name are for --relay");
+	if (a->registers && (a->once || a->guids_given || a->own_redis != NULL))
+		return bad_usage("--register goes on for ever, of all ports of this host: it has "
+				 "neither --once nor --port-guid, nor --relay");
 	if (a->own_redis != NULL)
 		return be_relay(a, argc - optind, argv + optind);
 	return take_relays(a, argc - optind, argv + optind) == 0 ? -1 : 1;
 }
 
+static void *
+run_registrar(void *arg)
+{
+	registrar_run(arg);
+}
+
+/* Does not return where there is nothing else to do. */
+static int
+start_registrar(struct agent *a)
+{
+	struct fm_error err = { 0 };
+	pthread_t thread;
+	int rc;
+
+	if (registrar_open(&a->reg, &a->registrar, &err) != 0)
+		return bad_usage("%s", err.msg);
+	if (a->relays.n == 0)
+		registrar_run(a->registrar);
+	rc = fm_thread_start(&thread, run_registrar, a->registrar);
+	return rc == 0 ? 0 : bad_usage("cannot start a thread: %s", strerror(rc));
+}
+
 int
 main(int argc, char **argv)
 {
-	static struct agent a = {
-		.file = DEFAULT_FILE, .poll_ms = 60000, .backup_ms = 2000, .jitter_ms = 10000
-	};
+	static struct agent a = { .file = DEFAULT_FILE,
+		.poll_ms = 60000,
+		.backup_ms = 2000,
+		.jitter_ms = 10000,
+		.reg.lease_s = 600 };
 	struct sigaction end = { .sa_handler = on_signal };
 	int rc;
 
@@ -630,6 +690,8 @@ main(int argc, char **argv)
 		return rc;
 	if (!a.guids_given && umad_init() != 0)
 		return bad_usage("the kernel has no InfiniBand: name a port by --port-guid");
+	if (a.registers && start_registrar(&a) != 0)
+		return 1;
 	find_ports(&a);
 	a.relays.host = a.replica.n_own > 0 ? a.replica.own[0] : 0;
 	a.at_relay = relays_best(&a.relays, 0);

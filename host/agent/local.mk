@@ -4,6 +4,12 @@ if HAVE_UMAD
 sbin_PROGRAMS += fmd-agent
 fmd_agent_SOURCES = \
 	host/agent/agent.c \
+	host/agent/interfaces.c \
+	host/agent/interfaces.h \
+	host/agent/netlink.c \
+	host/agent/netlink.h \
+	host/agent/register.c \
+	host/agent/register.h \
 	host/agent/relays.c \
 	host/agent/relays.h \
 	host/agent/replica.c \
