@@ -599,6 +599,7 @@ SCRIPT_TESTS = \
 	tests/integration/dist_nearest.sh \
 	tests/integration/dist_other_sm.sh \
 	tests/integration/dist_refused.sh \
+	tests/integration/dist_registered.sh \
 	tests/integration/dist_relay.sh \
 	tests/integration/dist_trouble.sh \
 	tests/integration/dist_verify.sh \

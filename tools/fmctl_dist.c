@@ -520,6 +520,8 @@ fmctl_judge_dist(const json_t *result)
 		return fmctl_number(result, "different") > 0 ? FMD_EXIT_NOT_ROUTED
 		    : fmctl_number(result, "sources") == 0   ? FMD_EXIT_SYSTEM
 							     : FMD_EXIT_OK;
+	if (json_array_size(json_object_get(result, "contests")) > 0)
+		code = FMD_EXIT_TROUBLE;
 	json_array_foreach(json_object_get(result, "places"), i, place)
 	{
 		int of_place = judge_place(place);

@@ -1080,6 +1080,27 @@ show_followers(const json_t *place, FILE *out)
 		    fmctl_string(place, "followers_unknown"));
 }
 
+/* Which addresses of ports are published, as the first place has them. */
+static void
+show_registered(const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "CONTESTED SINCE", "since", NULL, false },
+		{ "WHAT", "text", NULL, false } };
+	const json_t *place = json_array_get(json_object_get(result, "places"), 0),
+		     *contests = json_object_get(result, "contests");
+	json_int_t n = fmctl_number(place, "contested");
+
+	if (fmctl_number(place, "registered") + n > 0)
+		fprintf(out,
+		    "registered  %" I " addresses and alias GUIDs of ports, %" I
+		    " more are contested\n",
+		    fmctl_number(place, "registered"), n);
+	if (json_array_size(contests) > 0)
+		fmctl_table(contests, columns, N_OF(columns), false, out);
+	if (n > (json_int_t)json_array_size(contests))
+		fprintf(out, "and %" I " more\n", n - (json_int_t)json_array_size(contests));
+}
+
 void
 fmctl_show_dist(const struct ask *a, const json_t *result, FILE *out)
 {
@@ -1101,6 +1122,7 @@ fmctl_show_dist(const struct ask *a, const json_t *result, FILE *out)
 	}
 	fmctl_table(json_object_get(result, "places"), columns, N_OF(columns), false, out);
 	json_array_foreach(json_object_get(result, "places"), i, place) show_followers(place, out);
+	show_registered(result, out);
 	if (!is_well(result))
 		fprintf(out, "subnet      %s\n", not_well);
 }

@@ -9,6 +9,7 @@
 #include "core/events/tell.h"
 #include "core/wire/ip_service.h"
 #include "lib/algo/search.h"
+#include "lib/clock.h"
 
 struct judging {
 	struct claimed *out;
@@ -283,6 +284,7 @@ tell_begin(struct contest *c)
 {
 	char text[CONTEST_SENTENCE];
 
+	c->since_ms = fm_clock_ms(CLOCK_MONOTONIC);
 	c->event = events_add(EVENT_ADDRESS_CONTESTED, FM_LOG_WARN, "dist", NULL,
 	    "%s; hosts are told of that one alone", contest_say(c, text));
 }
@@ -310,8 +312,10 @@ claimed_tell(struct claimed *now, const struct claimed *before)
 			tell_begin(a);
 		else if (d > 0)
 			tell_end(b);
-		else
+		else {
 			a->event = b->event;
+			a->since_ms = b->since_ms;
+		}
 		i += d <= 0;
 		k += d >= 0;
 	}

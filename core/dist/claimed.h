@@ -28,11 +28,12 @@ struct contest {
 	uint64_t has;	 /* port that has it; 0: the file names a host that is not here */
 	bool by_file;
 	char claims_name[BLOB_MOST_NAME + 1], has_name[BLOB_MOST_NAME + 1]; /* of hosts, or "" */
-	uint64_t event;							     /* that told of it */
+	uint64_t event;							    /* that told of it */
+	int64_t since_ms; /* CLOCK_MONOTONIC: it was told */
 };
 
 struct claimed {
-	FM_VEC(struct blob_reg) item; /* ascending by LID; alias GUIDs alone behind addresses */
+	FM_VEC(struct blob_reg) item;	/* ascending by LID; alias GUIDs alone behind addresses */
 	FM_VEC(struct contest) contest; /* ascending by address and port that claims it */
 	uint32_t n_contests;		/* more than those, perhaps */
 	uint32_t n_left_out;		/* claims of ports that have more than hosts take */

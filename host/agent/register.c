@@ -37,10 +37,10 @@
 #define LOOK_MS 1000
 #define TIMEOUT_MS 1000
 #define N_RETRIES 3
-#define AGAIN_MS 1000	  /* after BUSY or silence, and up to as long besides */
-#define UNTOLD_MS 10000	  /* so long hosts may not have been told of what the SA has taken */
-#define WITHDRAW_MS 3000  /* at the end */
-#define MOST_GIDS 128	  /* of a port, that are looked at for an alias */
+#define AGAIN_MS 1000	 /* after BUSY or silence, and up to as long besides */
+#define UNTOLD_MS 10000	 /* so long hosts may not have been told of what the SA has taken */
+#define WITHDRAW_MS 3000 /* at the end */
+#define MOST_GIDS 128	 /* of a port, that are looked at for an alias */
 #define HALF 2
 
 struct local {
@@ -60,8 +60,8 @@ struct record {
 	uint32_t number; /* of its ServiceID */
 	unsigned port;	 /* that it is of, NO_PORT: of none of ours */
 	enum stage stage;
-	uint32_t tid;	/* of the request under way, 0: none */
-	int64_t due_ms; /* INT64_MAX: never */
+	uint32_t tid;	 /* of the request under way, 0: none */
+	int64_t due_ms;	 /* INT64_MAX: never */
 	int64_t held_ms; /* the SA has taken it last */
 	bool seen;	 /* in a look at interfaces, or at what hosts are told */
 	uint16_t told;	 /* status + 1 of the refusal that was told; 0: none */
@@ -120,8 +120,8 @@ open_port(struct local *p)
 	if (p->umad >= 0 && p->agent >= 0)
 		return true;
 	if (!p->told)
-		log_warn("register", "cannot ask the SA by %s port %d: %s; it is tried again", p->ca,
-		    p->number, strerror(errno != 0 ? errno : EIO));
+		log_warn("register", "cannot ask the SA by %s port %d: %s; it is tried again",
+		    p->ca, p->number, strerror(errno != 0 ? errno : EIO));
 	p->told = true;
 	close_port(p);
 	return false;
@@ -241,9 +241,8 @@ number_for(const struct registrar *r, const struct ip_service *s)
 static bool
 is_of(const struct record *rec, const struct ip_service *s)
 {
-	return memcmp(rec->is.ip, s->ip, sizeof(s->ip)) == 0 &&
-	    rec->is.gid.guid == s->gid.guid && rec->is.gid.prefix == s->gid.prefix &&
-	    rec->is.pkey == s->pkey;
+	return memcmp(rec->is.ip, s->ip, sizeof(s->ip)) == 0 && rec->is.gid.guid == s->gid.guid &&
+	    rec->is.gid.prefix == s->gid.prefix && rec->is.pkey == s->pkey;
 }
 
 static void
@@ -286,8 +285,9 @@ take_interface(struct registrar *r, const struct ip_service *s)
 	if (n < REGISTER_MOST)
 		add_record(r, s);
 	else if (!r->too_many_told)
-		log_warn("register", "this host has more than %d addresses of IPoIB: the others "
-				     "are not registered",
+		log_warn("register",
+		    "this host has more than %d addresses of IPoIB: the others "
+		    "are not registered",
 		    REGISTER_MOST);
 	r->too_many_told |= n >= REGISTER_MOST;
 }
@@ -647,9 +647,9 @@ take_signals(struct registrar *r, struct fm_error *err)
 	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	r->signals = signalfd(-1, &set, SFD_CLOEXEC);
-	return r->signals >= 0 ? 0
-			       : fm_fail(err, FM_E_SYSTEM, "cannot wait for signals: %s",
-				     strerror(errno));
+	return r->signals >= 0
+	    ? 0
+	    : fm_fail(err, FM_E_SYSTEM, "cannot wait for signals: %s", strerror(errno));
 }
 
 static int

@@ -3,6 +3,9 @@
  * registering: hosts of an fmsim fabric that register addresses, and the file of each of them.
  *
  *	registering FABRIC HOSTS FOLDER FILE <COMMANDS
+ *	registering FILE
+ *
+ * The second prints what a file has: address, GUID, LID, hardware, P_Key, a line each.
  *
  * Hosts are the CAs of the fabric but the first, HOSTS of them, by number from 0 on.  Host i has
  * the address 10.1.0.0 + i to begin with.  A line is a command:
@@ -15,6 +18,7 @@
  *	qpn A B		their interfaces get another QPN
  *	forge A B	host A registers the address of B for the GID of B: it must be refused
  *	claim A B	host A registers the address of B for its own GID: B keeps it
+ *	unclaim A B	host A withdraws that
  *	files		waits until the file of each host tells the truth
  *
  * Each host has the replica and the source of fmd-agent, by FOLDER; FILE is written and read for
@@ -119,8 +123,12 @@ address_host(unsigned i)
 {
 	struct host *h = &all.host[i];
 
-	h->is = (struct ip_service){ .ip = { [10] = 0xff, [11] = 0xff, [12] = 10, [13] = 1,
-					 [14] = (uint8_t)(i >> 8), [15] = (uint8_t)i },
+	h->is = (struct ip_service){ .ip = { [10] = 0xff,
+					 [11] = 0xff,
+					 [12] = 10,
+					 [13] = 1,
+					 [14] = (uint8_t)(i >> 8),
+					 [15] = (uint8_t)i },
 		.gid = { h->port.gid_prefix, h->port.guid },
 		.hardware = UINT32_C(0x80000000) | (FIRST_QPN + i),
 		.pkey = 0xffff };
@@ -244,14 +252,14 @@ swap(unsigned from, unsigned to)
 }
 
 static void
-forge(unsigned who, unsigned of, bool own_gid)
+forge(unsigned who, unsigned of, bool own_gid, uint8_t method)
 {
 	struct ip_service s = all.host[of].is;
 	uint16_t status;
 
 	if (own_gid)
 		s.gid = all.host[who].is.gid;
-	ask(&all.host[who], SA_SET, &s);
+	ask(&all.host[who], method, &s);
 	status = answer(&all.host[who]);
 	if ((status == SA_OK) != own_gid) {
 		fprintf(stderr, "registering: a forged record is told 0x%04x\n", status);
@@ -342,8 +350,7 @@ judge_files(int64_t since_ms)
 
 		while ((wrong = judge_host(&all.host[i])) != NULL) {
 			if (now_ms() - since_ms > PATIENCE_MS) {
-				fprintf(
-				    stderr, "registering: the file of host %u: %s\n", i, wrong);
+				fprintf(stderr, "registering: the file of host %u: %s\n", i, wrong);
 				exit(1);
 			}
 			poll(NULL, 0, 10);
@@ -397,12 +404,32 @@ obey(const char *line)
 	else if (strcmp(word, "gone") == 0 || strcmp(word, "back") == 0)
 		set_gone(a, b, word[0] == 'g');
 	else if (strcmp(word, "forge") == 0 || strcmp(word, "claim") == 0)
-		forge(a, b, word[0] == 'c');
+		forge(a, b, word[0] == 'c', SA_SET);
+	else if (strcmp(word, "unclaim") == 0)
+		forge(a, b, true, SA_DELETE);
 	else
 		die("a line is no command");
 	since_ms = now_ms();
 	printf("ok: %s", line);
 	fflush(stdout);
+}
+
+static int
+show(const char *file)
+{
+	struct fm_error err = { 0 };
+	struct paths *p = NULL;
+	struct blob_reg reg;
+	char ip[IP_TEXT];
+	size_t at = 0;
+
+	if (paths_read(file, &p, &err) != 0)
+		die(err.msg);
+	while (p != NULL && paths_next_reg(p, &at, &reg))
+		printf("%s 0x%016" PRIx64 " %u 0x%08x 0x%04x\n", ip_text(reg.ip, ip), reg.guid,
+		    reg.lid, reg.hardware, reg.pkey);
+	paths_free(p);
+	return 0;
 }
 
 int
@@ -411,8 +438,10 @@ main(int argc, char **argv)
 	struct rlimit files;
 	char line[128];
 
+	if (argc == 2)
+		return show(argv[1]);
 	if (argc != 5)
-		die("usage: registering FABRIC HOSTS FOLDER FILE");
+		die("usage: registering FABRIC HOSTS FOLDER FILE | registering FILE");
 	getrlimit(RLIMIT_NOFILE, &files);
 	files.rlim_cur = files.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &files);
