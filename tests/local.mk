@@ -318,6 +318,7 @@ UNIT_TESTS = \
 	tests/unit/check_pool \
 	tests/unit/check_registry \
 	tests/unit/check_relays \
+	tests/unit/check_neighbours \
 	tests/unit/check_replica \
 	tests/unit/check_qos \
 	tests/unit/check_qos_policy \
@@ -399,6 +400,9 @@ tests_unit_check_paths_file_SOURCES = tests/unit/check_paths_file.c tests/unit/p
 tests_unit_check_paths_file_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
 tests_unit_check_relays_SOURCES = tests/unit/check_relays.c host/agent/relays.c
 tests_unit_check_relays_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
+tests_unit_check_neighbours_SOURCES = tests/unit/check_neighbours.c host/agent/interfaces.c host/agent/neighbours.c \
+	host/agent/netlink.c host/agent/replica.c
+tests_unit_check_neighbours_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
 tests_unit_check_replica_SOURCES = tests/unit/check_replica.c host/agent/replica.c host/agent/source_files.c
 tests_unit_check_replica_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
 # allocations are made to fail

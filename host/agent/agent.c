@@ -28,6 +28,8 @@
 #ifdef HAVE_HIREDIS
 #include "host/agent/parents.h"
 #endif
+#include "host/agent/neighbours.h"
+#include "host/agent/netlink.h"
 #include "host/agent/register.h"
 #include "host/agent/relays.h"
 #include "host/agent/source.h"
@@ -63,6 +65,9 @@ struct agent {
 	bool registers;	       /* --register */
 	struct registrar_set reg;
 	struct registrar *registrar; /* NULL: nothing is registered */
+	bool keeps_neighbours;	     /* --neighbours */
+	int netlink;		     /* for them; -1: not open */
+	uint64_t told_neighbours;    /* hash of what was told of them last; 0: all is well */
 	struct fm_rng rng;
 	struct replica replica;
 	struct kernel_port at[REPLICA_MOST_OWN]; /* where the kernel has replica.own */
@@ -317,6 +322,35 @@ look_at_sm(void *arg, struct fm_error *err)
 	return judge_sm(arg, err);
 }
 
+/* What goes wrong is told once, until it is something else; it is tried again with the next epoch,
+ * and once a minute. */
+static void
+keep_neighbours(struct agent *a)
+{
+	struct interface_ips own = { 0 };
+	struct neighbours_done done = { 0 };
+	struct fm_error err = { 0 };
+	uint64_t hash;
+	int rc = 0;
+
+	if (a->netlink < 0)
+		a->netlink = netlink_open(0, &err);
+	if (a->netlink < 0)
+		rc = err.kind;
+	if (rc == 0)
+		rc = interfaces_ask(&own, a->netlink, &err);
+	if (rc == 0)
+		rc = neighbours_keep(a->netlink, &own, &a->replica, &done, &err);
+	interface_ips_fini(&own);
+	hash = rc == 0 ? 0 : fm_hash_bytes(0, err.msg, strlen(err.msg)) | 1;
+	if (rc != 0 && hash != a->told_neighbours)
+		log_warn("neighbours", "%s", err.msg);
+	a->told_neighbours = hash;
+	if (done.n_set + done.n_deleted > 0)
+		log_info("neighbours", "%u set, %u deleted, %u as they are to be", done.n_set,
+		    done.n_deleted, done.n_kept);
+}
+
 static int
 follow(struct agent *a, struct fm_error *err)
 {
@@ -328,6 +362,8 @@ follow(struct agent *a, struct fm_error *err)
 		rc = look_at_sm(a, err);
 	if (rc == 0 && a->registrar != NULL)
 		registrar_judge(a->registrar, &a->replica);
+	if (rc == 0 && a->keeps_neighbours && a->replica.at.epoch != 0)
+		keep_neighbours(a);
 	if (rc == 0 && a->replica.at.epoch != 0 && !touch_file(a, age_s))
 		rc = write_file(a, whole, err);
 	if (rc == 0 && a->replica.n_own > 0)
@@ -435,6 +471,9 @@ usage(FILE *out)
 	    "      --name=NAME         of this relay, for those (the host's)\n"
 	    "      --register[=FILE]   tell the SA the addresses of this host's IPoIB interfaces,\n"
 	    "                          or those of FILE: ADDRESS HARDWARE-ADDRESS [P_KEY]\n"
+	    "      --neighbours        keep the kernel's neighbours of IPoIB as they are "
+	    "registered\n"
+	    "                          (CAP_NET_ADMIN)\n"
 	    "      --lease=SECONDS     until the SA forgets them, unless told again (600)\n"
 	    "  -p, --poll=SECONDS      how often to make sure that nothing is newer (60)\n"
 	    "  -b, --backup-after=SECONDS  until the next relay is asked, or parent followed (2)\n"
@@ -493,7 +532,7 @@ take_relays(struct agent *a, int n, char **words)
 	struct fm_error err = { 0 };
 	const char *where;
 
-	if (n == 0 && !a->registers)
+	if (n == 0 && (!a->registers || a->keeps_neighbours))
 		return bad_usage("no relay is named");
 	for (int i = 0; i < n; i++) {
 		if (ops_of(words[i], &where) == NULL)
@@ -583,6 +622,9 @@ take_option(struct agent *a, int c)
 		a->registers = true;
 		a->reg.file = optarg;
 		return 0;
+	case 'N':
+		a->keeps_neighbours = true;
+		return 0;
 	case 'L':
 		return take_lease(a);
 	case 'p':
@@ -608,7 +650,7 @@ static const struct option options[] = { { "file", required_argument, NULL, 'f' 
 	{ "parents-auth-file", required_argument, NULL, 'P' },
 	{ "name", required_argument, NULL, 'n' }, { "relay", required_argument, NULL, 'r' },
 	{ "register", optional_argument, NULL, 'R' },
-	{ "lease", required_argument, NULL, 'L' },
+	{ "lease", required_argument, NULL, 'L' }, { "neighbours", no_argument, NULL, 'N' },
 	{ "poll", required_argument, NULL, 'p' }, { "backup-after", required_argument, NULL, 'b' },
 	{ "jitter", required_argument, NULL, 'j' }, { "once", no_argument, NULL, '1' },
 	{ "verbose", no_argument, NULL, 'v' }, { "help", no_argument, NULL, 'h' },
@@ -677,7 +719,8 @@ main(int argc, char **argv)
 		.poll_ms = 60000,
 		.backup_ms = 2000,
 		.jitter_ms = 10000,
-		.reg.lease_s = 600 };
+		.reg.lease_s = 600,
+		.netlink = -1 };
 	struct sigaction end = { .sa_handler = on_signal };
 	int rc;
 

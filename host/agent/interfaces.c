@@ -158,8 +158,7 @@ struct place {
 static int
 bad(const struct place *at, const char *word, const char *what)
 {
-	return fm_fail(
-	    at->err, FM_E_CONFIG, "%s:%u: \"%s\" %s", at->path, at->line, word, what);
+	return fm_fail(at->err, FM_E_CONFIG, "%s:%u: \"%s\" %s", at->path, at->line, word, what);
 }
 
 static int
@@ -203,7 +202,8 @@ parse_hardware(const struct place *at, const char *word, struct interface_ip *on
 
 		if (end == c || end - c > 2 || *end != (i < HARDWARE_BYTES - 1 ? ':' : '\0'))
 			return bad(at, word,
-			    "is no hardware address of IPoIB: 20 bytes as in 80:00:00:48:fe:80:...");
+			    "is no hardware address of IPoIB: 20 bytes as in "
+			    "80:00:00:48:fe:80:...");
 		bytes[i] = (uint8_t)x;
 	}
 	hardware_get(bytes, &one->is);

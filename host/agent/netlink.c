@@ -18,8 +18,8 @@ netlink_open(unsigned groups, struct fm_error *err)
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&to, sizeof(to)) != 0) {
-		fm_fail(err, FM_E_SYSTEM, "cannot ask the kernel for interfaces: %s",
-		    strerror(errno));
+		fm_fail(
+		    err, FM_E_SYSTEM, "cannot ask the kernel for interfaces: %s", strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return -1;
@@ -83,8 +83,8 @@ take(const void *bytes, size_t n, uint32_t seq, netlink_each each, void *arg, in
 }
 
 int
-netlink_ask(int fd, struct netlink_message *m, netlink_each each, void *arg, int *why,
-    struct fm_error *err)
+netlink_ask(
+    int fd, struct netlink_message *m, netlink_each each, void *arg, int *why, struct fm_error *err)
 {
 	static _Thread_local union {
 		struct nlmsghdr h;
@@ -110,14 +110,14 @@ netlink_ask(int fd, struct netlink_message *m, netlink_each each, void *arg, int
 	if (why != NULL)
 		*why = error;
 	return error == 0 ? 0
-			  : fm_fail(err, FM_E_SYSTEM, "the kernel does not answer a question about "
-						      "its interfaces: %s",
+			  : fm_fail(err, FM_E_SYSTEM,
+				"the kernel does not answer a question about "
+				"its interfaces: %s",
 				strerror(error));
 }
 
 void
-netlink_attributes(
-    const struct nlmsghdr *h, size_t body, const struct rtattr **attribute, int most)
+netlink_attributes(const struct nlmsghdr *h, size_t body, const struct rtattr **attribute, int most)
 {
 	const struct rtattr *a =
 	    (const struct rtattr *)((const char *)NLMSG_DATA(h) + NLMSG_ALIGN(body));

@@ -587,19 +587,6 @@ judge_one(struct record *rec, const struct blob_reg *told)
 	}
 }
 
-static void
-judge_blob(struct registrar *r, const uint8_t *bytes, size_t n)
-{
-	struct blob_reg told;
-
-	for (size_t at = n > 0 ? blob_names_end(bytes, n) : 0; at + BLOB_REG_BYTES <= n;
-	     at += BLOB_REG_BYTES) {
-		blob_reg_get(bytes + at, &told);
-		for (size_t i = 0; i < r->record.n; i++)
-			judge_one(&r->record.item[i], &told);
-	}
-}
-
 /* What the administrator says of addresses. */
 static void
 judge_file(struct registrar *r, const struct replica_blob *b)
@@ -617,14 +604,18 @@ judge_file(struct registrar *r, const struct replica_blob *b)
 void
 registrar_judge(struct registrar *r, const struct replica *told)
 {
+	struct replica_place at = { 0 };
+	struct blob_reg reg;
+
 	if (told->at.epoch == 0)
 		return;
 	pthread_mutex_lock(&r->lock);
 	for (size_t i = 0; i < r->record.n; i++)
 		r->record.item[i].seen = false;
 	judge_file(r, &told->one[BLOB_ADDR]);
-	for (unsigned b = 0; b < replica_n_blocks(told); b++)
-		judge_blob(r, told->name[b].bytes, told->name[b].n);
+	while (replica_next_reg(told, &at, &reg))
+		for (size_t i = 0; i < r->record.n; i++)
+			judge_one(&r->record.item[i], &reg);
 	for (size_t i = 0; i < r->record.n; i++) {
 		struct record *rec = &r->record.item[i];
 

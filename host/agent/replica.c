@@ -185,6 +185,27 @@ replica_other_sm(const struct replica *r)
 	return found;
 }
 
+bool
+replica_next_reg(const struct replica *r, struct replica_place *at, struct blob_reg *reg)
+{
+	struct blob_port p;
+
+	for (; at->block < replica_n_blocks(r); at->block++, at->at = 0) {
+		const struct replica_blob *b = &r->name[at->block];
+
+		if (at->at == 0 && b->n > 0)
+			at->at = blob_names_end(b->bytes, b->n);
+		while (at->at + BLOB_REG_BYTES <= b->n) {
+			blob_reg_get(b->bytes + at->at, reg);
+			at->at += BLOB_REG_BYTES;
+			if (reg->lid / BLOB_BLOCK_LIDS == at->block && port_at(r, reg->lid, &p) &&
+			    (p.flags & BLOB_PORT_GONE) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* A row is that of a switch, whose number may be another than it was. */
 static bool
 add_row(struct replica *r, uint16_t leaf)
@@ -415,31 +436,22 @@ make_names(struct making *m)
 	m->n_name_at = 8 * n;
 }
 
-/* What ports that are there have registered; of a stranger, who may tell of a LID in any block. */
 static void
 make_registered(struct making *m)
 {
+	struct replica_place at = { 0 };
 	struct blob_reg reg;
 	struct blob_port p;
 
-	for (uint32_t b = 0; b * BLOB_BLOCK_LIDS < m->n_lids; b++) {
-		const struct replica_blob *of = &m->r->name[b];
-		size_t at = of->n > 0 ? blob_names_end(of->bytes, of->n) : 0;
-
-		for (; at + BLOB_REG_BYTES <= of->n; at += BLOB_REG_BYTES) {
-			blob_reg_get(of->bytes + at, &reg);
-			if (reg.lid / BLOB_BLOCK_LIDS != b || reg.lid >= m->n_lids ||
-			    !port_at(m->r, reg.lid, &p) || (p.flags & BLOB_PORT_GONE) != 0)
-				continue;
-			memcpy(m->reg + m->n_reg, of->bytes + at, BLOB_REG_BYTES);
-			m->n_reg += BLOB_REG_BYTES;
-			if (reg.guid == p.guid)
-				continue;
-			blob_put64(m->alias + m->n_alias, reg.guid);
-			blob_put64(m->alias + m->n_alias + 8, 0);
-			blob_put16(m->alias + m->n_alias + 8, reg.lid);
-			m->n_alias += ALIAS_BYTES;
-		}
+	while (replica_next_reg(m->r, &at, &reg)) {
+		blob_reg_put(m->reg + m->n_reg, &reg);
+		m->n_reg += BLOB_REG_BYTES;
+		if (!port_at(m->r, reg.lid, &p) || reg.guid == p.guid)
+			continue;
+		blob_put64(m->alias + m->n_alias, reg.guid);
+		blob_put64(m->alias + m->n_alias + 8, 0);
+		blob_put16(m->alias + m->n_alias + 8, reg.lid);
+		m->n_alias += ALIAS_BYTES;
 	}
 	qsort(m->reg, m->n_reg / BLOB_REG_BYTES, BLOB_REG_BYTES, compare_regs);
 	qsort(m->alias, m->n_alias / ALIAS_BYTES, ALIAS_BYTES, compare_aliases);

@@ -60,6 +60,13 @@ unsigned replica_hops(const struct replica *r, const char *who);
 /* The first of the host's ports in this subnet that obeys another SM than the one that has
  * published it; -1: one obeys that, or of none it is known.  O(ports of the host * LIDs). */
 int replica_other_sm(const struct replica *r);
+/* What a port that is there has registered, from *at on, which is all 0 at first; false: nothing
+ * more.  A stranger may tell of a LID in any block: only its own counts. */
+struct replica_place {
+	unsigned block;
+	size_t at; /* in its blob of names; 0: not looked at yet */
+};
+bool replica_next_reg(const struct replica *r, struct replica_place *at, struct blob_reg *reg);
 /* The file of it all.  FM_E_RESOURCE, FM_E_SYSTEM. */
 int replica_write(const struct replica *r, const char *path, struct fm_error *err);
 
