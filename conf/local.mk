@@ -23,6 +23,7 @@ dist_examples_DATA = conf/examples/adaptive.conf conf/examples/fat-tree.conf con
 	conf/examples/regions-dragonfly.conf conf/examples/regions-leftover.conf conf/examples/regions-pods-torus.conf \
 	conf/examples/regions-storage.conf conf/examples/regions-tree-torus.conf conf/examples/regions-trees-by-gateways.conf \
 	conf/examples/regions-two-trees.conf conf/examples/standby.conf conf/examples/stunnel-copy.cfg conf/examples/vfabrics.conf \
+	conf/fmd-agent-neighbours.conf conf/fmd-agent-register.conf \
 	conf/fmd-alerts.yml conf/fmd-grafana.json conf/fmd-redis.conf conf/redis-fmd-users.conf conf/redis-fmd.conf plugins/engines/template/template.c
 
 conf/fmd.service: conf/fmd.service.in Makefile

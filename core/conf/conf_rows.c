@@ -582,8 +582,8 @@ static const struct conf_row rows[] = {
 	    "time that fmd connects; empty = fmd does not log in."),
 	STRING(NULL, "dist_addresses", dist.addresses, "", "path", true,
 	    "File of IP addresses of the subnet's ports, published with the paths, for who asks by "
-	    "address: a line is an address and the name of a host, a port GUID or a GID. It is "
-	    "read again when it changes."),
+	    "address: a line is an address and the name of a host, a port GUID or a GID. It wins "
+	    "over what hosts register (fmd-agent --register), and is read again when it changes."),
 
 	STRING("Standby", "copy_socket", copy.socket, "", "socket", true,
 	    "As master, give standbys that connect to this Unix socket a copy of all that outlives "

@@ -70,8 +70,7 @@ drop_doubles(struct ip_claims *c)
 struct ip_claims *
 registry_claims(const struct registry *r)
 {
-	struct ip_claims *c =
-	    malloc(sizeof(*c) + most_claims(r) * sizeof(c->item[0]));
+	struct ip_claims *c = malloc(sizeof(*c) + most_claims(r) * sizeof(c->item[0]));
 
 	if (c == NULL)
 		return NULL;
@@ -79,11 +78,13 @@ registry_claims(const struct registry *r)
 	c->n = 0;
 	for (size_t i = 0; i < r->services.n; i++)
 		c->n += claim_of(r, &r->services.item[i], &c->item[c->n]);
-	for (size_t i = 0; i < r->aliases.n; i++)
-		for (int k = 0; k < GUIDS; k++)
-			if (r->aliases.item[i].guid[k] != 0)
-				c->item[c->n++] = (struct ip_claim){ .port = r->aliases.item[i].port,
-					.guid = r->aliases.item[i].guid[k] };
+	for (size_t i = 0; i < r->aliases.n * GUIDS; i++) {
+		const struct alias_block *b = &r->aliases.item[i / GUIDS];
+		uint64_t guid = b->guid[i % GUIDS];
+
+		if (guid != 0)
+			c->item[c->n++] = (struct ip_claim){ .port = b->port, .guid = guid };
+	}
 	qsort(c->item, c->n, sizeof(c->item[0]), by_address);
 	drop_doubles(c);
 	return c;

@@ -3,6 +3,7 @@
 #include "core/wire/ip_service.h"
 
 #include <arpa/inet.h>
+#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +50,22 @@ ip_why_not(const uint8_t ip[16])
 	if (ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80)
 		return "is a link-local address";
 	return ip[0] == 0xff ? "is no unicast address" : NULL;
+}
+
+void
+ip_hardware_put(uint8_t *bytes, uint32_t hardware, struct sa_gid gid)
+{
+	hardware = htobe32(hardware);
+	memcpy(bytes, &hardware, sizeof(hardware));
+	sa_gid_put(bytes + sizeof(hardware), gid);
+}
+
+void
+ip_hardware_get(const uint8_t *bytes, struct ip_service *s)
+{
+	memcpy(&s->hardware, bytes, sizeof(s->hardware));
+	s->hardware = be32toh(s->hardware);
+	s->gid = sa_gid_get(bytes + sizeof(s->hardware));
 }
 
 void

@@ -26,6 +26,7 @@
 #define IP_SERVICE_MASK \
 	(SA_SR_ID | SA_SR_GID | SA_SR_PKEY | SA_SR_LEASE | SA_SR_NAME | UINT64_C(0xffff) << 7 | \
 	    UINT64_C(1) << 23 | UINT64_C(1) << 31)
+#define IP_HARDWARE_BYTES 20
 #define IP_TEXT 46 /* bytes of an address as text, its NUL as well */
 
 struct ip_service {
@@ -42,6 +43,9 @@ void ip_service_put(
     const struct ip_service *s, uint32_t number, uint32_t lease_s, struct sa_service_record *rec);
 /* NULL, or why the record tells no address: words that go on "10.0.0.1 ..." */
 const char *ip_service_get(const struct sa_service_record *rec, struct ip_service *s);
+/* The hardware address of an interface of IPoIB: flags, QPN, GID.  bytes[IP_HARDWARE_BYTES] */
+void ip_hardware_put(uint8_t *bytes, uint32_t hardware, struct sa_gid gid);
+void ip_hardware_get(const uint8_t *bytes, struct ip_service *s);
 /* Why it is no address of one host, in words that go on "10.0.0.1 ..."; NULL: it is one. */
 const char *ip_why_not(const uint8_t ip[16]);
 /* An address as people write it; returns text. */

@@ -2,8 +2,9 @@
 /*
  * host/agent/agent.c - fmd-agent: keeps the file of a host's paths as new as its relay is.
  *
- * One thread, one connection; with --register another thread tells the SA of this host.  Between events the agent sleeps; once a minute (--poll) it makes
- * sure that its relay hears of who publishes, and tells the file's time that nothing is newer.
+ * One thread, one connection; with --register another thread (register.h) asks the SA.  Between
+ * events the agent sleeps; once a minute (--poll) it makes sure that its relay hears of who
+ * publishes, and tells the file's time that nothing is newer.
  * When its relay is gone, or hears nothing, it takes the next one (host/agent/relays.h), after a
  * random while, so that a thousand hosts do not come at once.  From a relay that serves it goes
  * to a nearer one as soon as it knows how far they are, and again each half to whole hour.

@@ -32,22 +32,6 @@ interface_ips_fini(struct interface_ips *l)
 	fm_vec_fini(&l->item);
 }
 
-void
-hardware_put(uint8_t *bytes, uint32_t hardware, struct sa_gid gid)
-{
-	hardware = htonl(hardware);
-	memcpy(bytes, &hardware, sizeof(hardware));
-	sa_gid_put(bytes + sizeof(hardware), gid);
-}
-
-static void
-hardware_get(const uint8_t *bytes, struct ip_service *s)
-{
-	memcpy(&s->hardware, bytes, sizeof(s->hardware));
-	s->hardware = ntohl(s->hardware);
-	s->gid = sa_gid_get(bytes + sizeof(s->hardware));
-}
-
 /* ------------------------------------------------------------------ the kernel */
 
 static const uint8_t *
@@ -69,12 +53,12 @@ take_link(void *arg, const struct nlmsghdr *h)
 	    info->ifi_type != ARPHRD_INFINIBAND || (info->ifi_flags & IFF_UP) == 0)
 		return true;
 	netlink_attributes(h, sizeof(*info), attribute, IFLA_BROADCAST);
-	address = bytes_of(attribute[IFLA_ADDRESS], HARDWARE_BYTES);
-	broadcast = bytes_of(attribute[IFLA_BROADCAST], HARDWARE_BYTES);
+	address = bytes_of(attribute[IFLA_ADDRESS], IP_HARDWARE_BYTES);
+	broadcast = bytes_of(attribute[IFLA_BROADCAST], IP_HARDWARE_BYTES);
 	if (address == NULL || broadcast == NULL)
 		return true;
 	l.index = info->ifi_index;
-	hardware_get(address, &l.is);
+	ip_hardware_get(address, &l.is);
 	l.is.pkey = (uint16_t)(broadcast[PKEY_AT] << 8 | broadcast[PKEY_AT + 1]);
 	return fm_vec_push(&a->link, l);
 }
@@ -193,20 +177,20 @@ parse_address(const struct place *at, char *word, struct interface_ip *one)
 static int
 parse_hardware(const struct place *at, const char *word, struct interface_ip *one)
 {
-	uint8_t bytes[HARDWARE_BYTES];
+	uint8_t bytes[IP_HARDWARE_BYTES];
 	const char *c = word;
 	char *end;
 
-	for (int i = 0; i < HARDWARE_BYTES; i++, c = end + 1) {
+	for (int i = 0; i < IP_HARDWARE_BYTES; i++, c = end + 1) {
 		unsigned long x = strtoul(c, &end, 16);
 
-		if (end == c || end - c > 2 || *end != (i < HARDWARE_BYTES - 1 ? ':' : '\0'))
+		if (end == c || end - c > 2 || *end != (i < IP_HARDWARE_BYTES - 1 ? ':' : '\0'))
 			return bad(at, word,
 			    "is no hardware address of IPoIB: 20 bytes as in "
 			    "80:00:00:48:fe:80:...");
 		bytes[i] = (uint8_t)x;
 	}
-	hardware_get(bytes, &one->is);
+	ip_hardware_get(bytes, &one->is);
 	return 0;
 }
 

@@ -17,8 +17,6 @@
 #include "lib/error.h"
 #include "lib/vec.h"
 
-#define HARDWARE_BYTES 20
-
 struct interface_ip {
 	struct ip_service is;
 	int index;	  /* of the interface, 0: of a file */
@@ -34,8 +32,5 @@ void interface_ips_fini(struct interface_ips *l);
 int interfaces_ask(struct interface_ips *l, int fd, struct fm_error *err);
 /* Anew, from a file.  FM_E_CONFIG: file, line, what is wrong with it. */
 int interfaces_read(struct interface_ips *l, const char *path, struct fm_error *err);
-
-/* bytes[HARDWARE_BYTES] */
-void hardware_put(uint8_t *bytes, uint32_t hardware, struct sa_gid gid);
 
 #endif

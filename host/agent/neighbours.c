@@ -16,7 +16,7 @@
 struct neighbour {
 	int index; /* of the interface */
 	uint8_t ip[16];
-	uint8_t hardware[HARDWARE_BYTES]; /* all 0: the kernel has none */
+	uint8_t hardware[IP_HARDWARE_BYTES]; /* all 0: the kernel has none */
 };
 
 typedef FM_VEC(struct neighbour) neighbour_list;
@@ -71,7 +71,7 @@ want_one(neighbour_list *want, const struct interface_ips *own, const struct blo
 	if (reg->hardware == 0 || is_own_ip(own, reg->ip))
 		return true;
 	memcpy(one.ip, reg->ip, sizeof(one.ip));
-	hardware_put(one.hardware, reg->hardware, (struct sa_gid){ gid_prefix, reg->guid });
+	ip_hardware_put(one.hardware, reg->hardware, (struct sa_gid){ gid_prefix, reg->guid });
 	for (size_t i = 0; ok && i < own->item.n; i++) {
 		const struct interface_ip *at = &own->item.item[i];
 
@@ -138,8 +138,8 @@ take_neighbour(void *arg, const struct nlmsghdr *h)
 	if (at > 0)
 		one.ip[10] = one.ip[11] = 0xff;
 	memcpy(one.ip + at, RTA_DATA(a[NDA_DST]), bytes);
-	if (a[NDA_LLADDR] != NULL && RTA_PAYLOAD(a[NDA_LLADDR]) == HARDWARE_BYTES)
-		memcpy(one.hardware, RTA_DATA(a[NDA_LLADDR]), HARDWARE_BYTES);
+	if (a[NDA_LLADDR] != NULL && RTA_PAYLOAD(a[NDA_LLADDR]) == IP_HARDWARE_BYTES)
+		memcpy(one.hardware, RTA_DATA(a[NDA_LLADDR]), IP_HARDWARE_BYTES);
 	return fm_vec_push(have, one);
 }
 
@@ -174,7 +174,7 @@ tell(int fd, const struct neighbour *n, int type, int flags, struct fm_error *er
 	if (type == RTM_NEWNEIGH) {
 		body->ndm_state = NUD_REACHABLE;
 		body->ndm_flags = NTF_EXT_LEARNED; /* not to be collected as garbage */
-		netlink_add(&m, NDA_LLADDR, n->hardware, HARDWARE_BYTES);
+		netlink_add(&m, NDA_LLADDR, n->hardware, IP_HARDWARE_BYTES);
 		netlink_add(&m, NDA_PROTOCOL, &protocol, sizeof(protocol));
 	}
 	rc = netlink_ask(fd, &m, NULL, NULL, &why, err);
@@ -203,7 +203,7 @@ change(int fd, const neighbour_list *want, const neighbour_list *have, struct ne
 			struct fm_error gone;
 
 			done->n_deleted += tell(fd, h, RTM_DELNEIGH, 0, &gone) == 0;
-		} else if (d == 0 && memcmp(w->hardware, h->hardware, HARDWARE_BYTES) == 0) {
+		} else if (d == 0 && memcmp(w->hardware, h->hardware, IP_HARDWARE_BYTES) == 0) {
 			done->n_kept++;
 		} else {
 			rc = tell(fd, w, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, err);

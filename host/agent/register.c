@@ -9,7 +9,6 @@
 #include "host/agent/register.h"
 
 #include <arpa/inet.h>
-#include <endian.h>
 #include <errno.h>
 #include <infiniband/umad.h>
 #include <inttypes.h>
@@ -156,11 +155,14 @@ static void
 look_at_port(struct registrar *r, const char *ca, const umad_port_t *k)
 {
 	struct local *p = port_named(r, ca, k->portnum), was;
+	uint8_t gid[16];
 
 	if (p == NULL)
 		return;
 	was = *p;
-	p->gid = (struct sa_gid){ be64toh(k->gid_prefix), be64toh(k->port_guid) };
+	memcpy(gid, &k->gid_prefix, 8); /* both as they are on the wire */
+	memcpy(gid + 8, &k->port_guid, 8);
+	p->gid = sa_gid_get(gid);
 	p->lid = (uint16_t)k->base_lid;
 	p->sm_lid = k->state == WIRE_PORT_ACTIVE ? (uint16_t)k->sm_lid : 0;
 	p->sm_sl = (uint8_t)k->sm_sl;

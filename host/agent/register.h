@@ -23,10 +23,10 @@ struct registrar_set {
 };
 struct registrar;
 
-/* To be called while there is one thread: SIGTERM and SIGINT are taken by registrar_run() from then
- * on.  FM_E_CONFIG: the file is wrong; FM_E_SYSTEM. */
+/* To be called while there is one thread: from then on registrar_run() takes SIGTERM and SIGINT.
+ * FM_E_CONFIG: the file is wrong; FM_E_SYSTEM. */
 int registrar_open(const struct registrar_set *set, struct registrar **out, struct fm_error *err);
-/* Until a signal ends it: what is registered is withdrawn, and the process ends with exit code 0. */
+/* Until a signal ends it: what is registered is withdrawn, and the process ends with 0. */
 _Noreturn void registrar_run(struct registrar *r);
 /* What hosts are told now: addresses that the SA has taken, and of which hosts are not told, are
  * registered again; one that hosts are told another port has is told in the log.  Any thread. */

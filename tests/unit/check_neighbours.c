@@ -38,7 +38,7 @@
 
 struct entry {
 	int index;
-	uint8_t family, ip[16], hardware[HARDWARE_BYTES], protocol;
+	uint8_t family, ip[16], hardware[IP_HARDWARE_BYTES], protocol;
 	bool has_hardware;
 };
 
@@ -76,11 +76,11 @@ tell_links(const struct nlmsghdr *to)
 		unsigned flags;
 	} links[] = { { 3, ARPHRD_ETHER, IFF_UP }, { IB0, ARPHRD_INFINIBAND, IFF_UP },
 		{ 8, ARPHRD_INFINIBAND, 0 } };
-	uint8_t hardware[HARDWARE_BYTES],
-	    broadcast[HARDWARE_BYTES] = { 0, 0xff, 0xff, 0xff, 0xff, 0x12, 0x40, 0x1b, PKEY >> 8,
+	uint8_t hardware[IP_HARDWARE_BYTES],
+	    broadcast[IP_HARDWARE_BYTES] = { 0, 0xff, 0xff, 0xff, 0xff, 0x12, 0x40, 0x1b, PKEY >> 8,
 		    PKEY & 0xff };
 
-	hardware_put(hardware, 0x80000048, (struct sa_gid){ PREFIX, 0x77 });
+	ip_hardware_put(hardware, 0x80000048, (struct sa_gid){ PREFIX, 0x77 });
 	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
 		struct netlink_message m;
 		struct ifinfomsg *info = netlink_begin(&m, RTM_NEWLINK, 0, sizeof(*info));
@@ -134,7 +134,7 @@ tell_entries(const struct nlmsghdr *to)
 		n->ndm_ifindex = e->index;
 		netlink_add(&m, NDA_DST, e->ip, e->family == AF_INET ? 4 : 16);
 		if (e->has_hardware)
-			netlink_add(&m, NDA_LLADDR, e->hardware, HARDWARE_BYTES);
+			netlink_add(&m, NDA_LLADDR, e->hardware, IP_HARDWARE_BYTES);
 		if (e->protocol != 0)
 			netlink_add(&m, NDA_PROTOCOL, &e->protocol, 1);
 		reply(to, &m);
@@ -172,8 +172,8 @@ take_change(const struct nlmsghdr *h)
 		*e = kernel.entry.item[--kernel.entry.n];
 		return;
 	}
-	ck_assert_uint_eq(RTA_PAYLOAD(a[NDA_LLADDR]), HARDWARE_BYTES);
-	memcpy(fresh.hardware, RTA_DATA(a[NDA_LLADDR]), HARDWARE_BYTES);
+	ck_assert_uint_eq(RTA_PAYLOAD(a[NDA_LLADDR]), IP_HARDWARE_BYTES);
+	memcpy(fresh.hardware, RTA_DATA(a[NDA_LLADDR]), IP_HARDWARE_BYTES);
 	fresh.has_hardware = true;
 	fresh.protocol = *(const uint8_t *)RTA_DATA(a[NDA_PROTOCOL]);
 	ck_assert_uint_eq(n->ndm_state, NUD_REACHABLE);
@@ -360,13 +360,13 @@ expect_the_truth(unsigned n_others)
 	for (unsigned lid = 1; lid < LIDS; lid++) {
 		const struct truth *t = &truth[lid];
 		const struct entry *e = expected_in_kernel(t);
-		uint8_t hardware[HARDWARE_BYTES];
+		uint8_t hardware[IP_HARDWARE_BYTES];
 
-		hardware_put(hardware, t->hardware, (struct sa_gid){ PREFIX, t->guid });
+		ip_hardware_put(hardware, t->hardware, (struct sa_gid){ PREFIX, t->guid });
 		if (!is_wanted(t))
 			continue;
 		ck_assert_ptr_nonnull(e);
-		ck_assert_mem_eq(e->hardware, hardware, HARDWARE_BYTES);
+		ck_assert_mem_eq(e->hardware, hardware, IP_HARDWARE_BYTES);
 		ck_assert_uint_eq(e->protocol, NEIGHBOURS_PROTOCOL);
 		n++;
 	}
