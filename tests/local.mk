@@ -226,6 +226,7 @@ UNIT_TESTS = \
 	tests/sweep/check_groups_on_wire \
 	tests/sweep/check_audit \
 	tests/engine/check_repair_hosts \
+	tests/sweep/check_claims \
 	tests/sweep/check_dist \
 	tests/sweep/check_events \
 	tests/sweep/check_fields \
@@ -376,6 +377,8 @@ UNIT_TESTS += tests/unit/check_web
 tests_unit_check_web_SOURCES = tests/unit/check_web.c tests/unit/exposition.h
 tests_unit_check_web_LDADD = libfmweb.la libfmperf.la $(LDADD)
 endif
+tests_sweep_check_claims_SOURCES = tests/sweep/check_claims.c host/agent/replica.c host/agent/source_files.c
+tests_sweep_check_claims_LDADD = $(LDADD) libfmhost.la
 tests_sweep_check_dist_SOURCES = tests/sweep/check_dist.c host/agent/replica.c host/agent/source_files.c
 tests_sweep_check_dist_LDADD = $(LDADD) libfmhost.la
 tests_sweep_check_dist_thread_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
