@@ -307,7 +307,7 @@ put_all(void)
 		put_block(b);
 }
 
-/* 10.1.0.0/20 and fd00::/64 are the interface's, 10.2.0.0 and another P_Key are not. */
+/* 10.1.0.0/20 and fd00::/64 are the interface's; 10.2.0.0, 10.1.16.0 and another P_Key are not. */
 static void
 change_host(struct fm_rng *rng, unsigned lid)
 {
@@ -325,7 +325,7 @@ change_host(struct fm_rng *rng, unsigned lid)
 			0xff,
 			10,
 			fm_rng_below(rng, 8) == 0 ? 2 : 1,
-			0,
+			fm_rng_below(rng, 8) == 0 ? 16 : 0,
 			(uint8_t)(lid + 1) },
 		    16);
 	else
@@ -349,7 +349,7 @@ is_wanted(const struct truth *t)
 	bool v4 = t->ip[0] == 0;
 
 	return t->there && t->hardware != 0 && (t->pkey & 0x7fff) == (PKEY & 0x7fff) &&
-	    (v4 ? t->ip[13] == 1 : t->ip[7] == 0);
+	    (v4 ? t->ip[13] == 1 && t->ip[14] < 16 : t->ip[7] == 0);
 }
 
 static void
