@@ -13,12 +13,25 @@ set -u
 hosts=${REGISTERED_HOSTS:-1000}
 "$build/fmroute" gen pgft 2 32,32 1,32 1,1 >"$dir/net" || exit 1
 simulate "$dir/net"
-cat >"$dir/fmd.conf" <<END
+conf() { # NAME OTHER PRIORITY
+	cat <<END
 dist_files = '$dir/dist'
 dist_addresses = '$dir/addresses'
 sweep_interval = 1s
-control_socket = '$dir/socket'
+sminfo_polling_timeout = 500ms
+sm_key = 0x42
+sm_priority = $3
+control_socket = '$dir/$1socket'
+copy_socket = '$dir/$1copy'
+copy_from = '$dir/$2copy'
 END
+}
+conf "" second- 2 >"$dir/fmd.conf"
+conf second- "" 1 >"$dir/second.conf"
+if has_redis; then
+	start_redis first
+	echo "dist_redis = '$dir/first.sock'" >>"$dir/fmd.conf"
+fi
 echo "10.2.0.9 host-4-1" >"$dir/addresses"
 start() {
 	: >"$dir/fmd.out"
@@ -64,6 +77,13 @@ until_true has two "^fd00::2:1 $guid $lid 0x80000048 0xffff"
 await "$dir/one.out" "10.2.0.1 is registered for 40 s"
 fmctl dist >"$dir/answer" || fail "fmctl dist: exit code $?"
 grep -q "^registered  2 addresses" "$dir/answer" || fail "$(cat "$dir/answer")"
+if has_redis; then
+	by_redis() {
+		on_fmsim host-3-2 "$build/fmd-agent" --once --file="$dir/by-redis" "redis:unix:$dir/first.sock" &&
+			has by-redis "^10.2.0.1 $guid $lid 0x80000048 0xffff"
+	}
+	until_true by_redis
+fi
 echo "ok: an agent registers, another is told"
 
 cat >"$dir/a.new" <<END
@@ -151,18 +171,34 @@ done
 echo "gone $some $((some + 8))" >&3
 files "eight lose their cables"
 # What was published is what is so: nothing is told again.
-nothing_is_told() {
-	fmctl --json dist | python3 -c 'import json,sys; p=json.load(sys.stdin)["places"][0]; sys.exit(p["epoch"] == 0 or p["registered"] < 2 or p["blobs"] + p["patches"] != 0)'
+nothing_is_told() { # NAME BYTES
+	"$build/fmctl" --socket="$dir/$1socket" --json dist |
+		python3 -c 'import json,sys; p=json.load(sys.stdin)["places"][0]; sys.exit(p["epoch"] == 0 or p["registered"] < 2 or p["bytes"] != int(sys.argv[1]))' "$2"
 }
 kill -KILL "$fmd"
 wait "$fmd" 2>/dev/null
 start
-until_true nothing_is_told
+until_true nothing_is_told "" 0
 files "fmd is killed and started anew"
 for ((i = some; i < some + 8; i++)); do
 	fmsim_say relink "host-$(((i + 1) / 32 + 1))-$(((i + 1) % 32 + 1))[1]" >/dev/null
 done
 echo "back $some $((some + 8))" >&3
 files "their cables are in again"
+
+# ---- a standby that has a copy takes over: all that is told is who the SM is now
+exec_on_fmsim host-32-32 "$build/fmd" --config="$dir/second.conf" --state-dir="$dir/second.state" >"$dir/second.out" 2>&1 3>&- &
+second=$!
+in_sync() {
+	"$build/fmctl" --socket="$dir/second-socket" --json ha 2>/dev/null | grep -q '"in_sync": *true'
+}
+until_true in_sync
+kill -KILL "$fmd"
+wait "$fmd" 2>/dev/null
+await "$dir/second.out" "SUBNET UP"
+until_true nothing_is_told second- 32
+files "the SM is killed, and a standby takes over"
+kill "$second"
+wait "$second"
 exec 3>&-
 wait "$many" || fail "registering: $(tail -n 1 "$dir/many.out")"
