@@ -17,7 +17,7 @@
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define SLICE 8192
-#define CLAIMS_EVERY_MS 250 /* a thousand hosts that boot are told of in a few steps */
+#define CLAIMS_EVERY_MS 1000 /* thousands of hosts that boot are told of in a few steps */
 
 struct sa_job {
 	struct sa_query q; /* with a reference to its view */

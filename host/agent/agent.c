@@ -14,7 +14,6 @@
 #include <getopt.h>
 #include <infiniband/umad.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +28,7 @@
 #ifdef HAVE_HIREDIS
 #include "host/agent/parents.h"
 #endif
+#include "host/agent/kernel_port.h"
 #include "host/agent/neighbours.h"
 #include "host/agent/netlink.h"
 #include "host/agent/register.h"
@@ -48,11 +48,6 @@
 #define MOST_LEASE_S 86400
 #define NEARER_MS 1800000 /* and up to as much again: when a nearer relay is looked for */
 #define GRACE_MS 4000	  /* an SM that takes over writes port by port, and publishes then */
-
-struct kernel_port {
-	char ca[UMAD_CA_NAME_LEN];
-	int number;
-};
 
 struct agent {
 	const char *file;
@@ -137,32 +132,15 @@ find_ports(struct agent *a)
 		find_ports_of(a, names[i]);
 }
 
-/* What its file has at its beginning, decimal or 0x...; 0: it cannot be read. */
-static unsigned
-kernel_number(const struct kernel_port *at, const char *file)
-{
-	char path[PATH_MAX], text[32] = "";
-	ssize_t n = -1;
-	int fd;
-
-	snprintf(path, sizeof(path), SYS_INFINIBAND "/%s/" SYS_CA_PORTS_DIR "/%d/%s", at->ca,
-	    at->number, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, text, sizeof(text) - 1);
-		close(fd);
-	}
-	return n > 0 ? (unsigned)strtoul(text, NULL, 0) : 0;
-}
-
 /* Two files a port, as this is done often.  Of a port that is not ACTIVE nothing is known: it has
  * the LID of before. */
 static void
 find_sms(struct agent *a)
 {
 	for (unsigned i = 0; i < a->replica.n_own && !a->guids_given; i++)
-		a->replica.own_sm[i] = kernel_number(&a->at[i], SYS_PORT_STATE) == WIRE_PORT_ACTIVE
-		    ? (uint16_t)kernel_number(&a->at[i], SYS_PORT_SMLID)
+		a->replica.own_sm[i] =
+		    kernel_port_number(&a->at[i], SYS_PORT_STATE) == WIRE_PORT_ACTIVE
+		    ? (uint16_t)kernel_port_number(&a->at[i], SYS_PORT_SMLID)
 		    : 0;
 }
 

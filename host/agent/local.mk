@@ -6,6 +6,8 @@ fmd_agent_SOURCES = \
 	host/agent/agent.c \
 	host/agent/interfaces.c \
 	host/agent/interfaces.h \
+	host/agent/kernel_port.c \
+	host/agent/kernel_port.h \
 	host/agent/neighbours.c \
 	host/agent/neighbours.h \
 	host/agent/netlink.c \

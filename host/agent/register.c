@@ -23,6 +23,7 @@
 
 #include "core/wire/wire.h"
 #include "host/agent/interfaces.h"
+#include "host/agent/kernel_port.h"
 #include "host/agent/netlink.h"
 #include "lib/clock.h"
 #include "lib/hash.h"
@@ -33,7 +34,8 @@
 #define MOST_PORTS REPLICA_MOST_OWN
 #define NO_PORT MOST_PORTS
 #define GSI_QKEY 0x80010000
-#define LOOK_MS 1000
+#define LOOK_MS 2000  /* at SMs of ports, and at a file */
+#define FIND_MS 60000 /* ports of the host */
 #define TIMEOUT_MS 1000
 #define N_RETRIES 3
 #define AGAIN_MS 1000	 /* after BUSY or silence, and up to as long besides */
@@ -43,8 +45,7 @@
 #define HALF 2
 
 struct local {
-	char ca[UMAD_CA_NAME_LEN];
-	int number;
+	struct kernel_port at;
 	int umad, agent; /* -1: not open */
 	struct sa_gid gid;
 	uint16_t lid, sm_lid; /* sm_lid 0: it is not ACTIVE */
@@ -77,7 +78,7 @@ struct registrar {
 	int ask, listen, signals; /* descriptors; ask, listen -1: there is a file */
 	struct stat file;	  /* as it was read */
 	uint32_t tid;
-	int64_t look_ms;
+	int64_t look_ms, find_ms; /* when they are due */
 	struct fm_rng rng;
 	bool silence_told, too_many_told;
 	uint8_t *umad; /* header and MAD */
@@ -113,14 +114,14 @@ open_port(struct local *p)
 	if (p->umad >= 0)
 		return true;
 	errno = 0;
-	p->umad = umad_open_port(p->ca, p->number);
+	p->umad = umad_open_port(p->at.ca, p->at.number);
 	if (p->umad >= 0)
 		p->agent = umad_register(p->umad, WIRE_CLASS_SA, SA_CLASS_VERSION, 0, NULL);
 	if (p->umad >= 0 && p->agent >= 0)
 		return true;
 	if (!p->told)
 		log_warn("register", "cannot ask the SA by %s port %d: %s; it is tried again",
-		    p->ca, p->number, strerror(errno != 0 ? errno : EIO));
+		    p->at.ca, p->at.number, strerror(errno != 0 ? errno : EIO));
 	p->told = true;
 	close_port(p);
 	return false;
@@ -132,13 +133,13 @@ port_named(struct registrar *r, const char *ca, int number)
 	struct local *p;
 
 	for (unsigned i = 0; i < r->n_ports; i++)
-		if (strcmp(r->port[i].ca, ca) == 0 && r->port[i].number == number)
+		if (strcmp(r->port[i].at.ca, ca) == 0 && r->port[i].at.number == number)
 			return &r->port[i];
 	if (r->n_ports == MOST_PORTS)
 		return NULL;
 	p = &r->port[r->n_ports++];
-	*p = (struct local){ .number = number, .umad = -1, .agent = -1 };
-	snprintf(p->ca, sizeof(p->ca), "%.*s", (int)sizeof(p->ca) - 1, ca);
+	*p = (struct local){ .at.number = number, .umad = -1, .agent = -1 };
+	snprintf(p->at.ca, sizeof(p->at.ca), "%.*s", (int)sizeof(p->at.ca) - 1, ca);
 	return p;
 }
 
@@ -152,38 +153,50 @@ renew_all(struct registrar *r, unsigned port)
 }
 
 static void
-look_at_port(struct registrar *r, const char *ca, const umad_port_t *k)
+find_port(struct registrar *r, const char *ca, const umad_port_t *k)
 {
-	struct local *p = port_named(r, ca, k->portnum), was;
+	struct local *p = port_named(r, ca, k->portnum);
 	uint8_t gid[16];
 
 	if (p == NULL)
 		return;
-	was = *p;
 	memcpy(gid, &k->gid_prefix, 8); /* both as they are on the wire */
 	memcpy(gid + 8, &k->port_guid, 8);
 	p->gid = sa_gid_get(gid);
-	p->lid = (uint16_t)k->base_lid;
-	p->sm_lid = k->state == WIRE_PORT_ACTIVE ? (uint16_t)k->sm_lid : 0;
 	p->sm_sl = (uint8_t)k->sm_sl;
-	if (p->sm_lid != 0 && (was.sm_lid != p->sm_lid || was.lid != p->lid))
-		renew_all(r, (unsigned)(p - r->port));
 }
 
 static void
-look_at_ports(struct registrar *r)
+find_ports(struct registrar *r)
 {
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
 	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
 	umad_ca_t ca;
 
+	r->find_ms = now_ms() + FIND_MS;
 	for (int i = 0; i < n; i++) {
 		if (umad_get_ca(names[i], &ca) != 0)
 			continue;
 		for (int p = 0; p < UMAD_CA_MAX_PORTS; p++)
 			if (ca.ports[p] != NULL && strcmp(ca.ports[p]->link_layer, "Ethernet") != 0)
-				look_at_port(r, names[i], ca.ports[p]);
+				find_port(r, names[i], ca.ports[p]);
 		umad_release_ca(&ca);
+	}
+}
+
+static void
+look_at_ports(struct registrar *r)
+{
+	if (r->find_ms <= now_ms())
+		find_ports(r);
+	for (unsigned i = 0; i < r->n_ports; i++) {
+		struct local *p = &r->port[i], was = *p;
+		bool active = kernel_port_number(&p->at, SYS_PORT_STATE) == WIRE_PORT_ACTIVE;
+
+		p->lid = (uint16_t)kernel_port_number(&p->at, SYS_PORT_LID);
+		p->sm_lid = active ? (uint16_t)kernel_port_number(&p->at, SYS_PORT_SMLID) : 0;
+		if (p->sm_lid != 0 && (was.sm_lid != p->sm_lid || was.lid != p->lid))
+			renew_all(r, i);
 	}
 }
 
@@ -198,7 +211,7 @@ has_gid(const struct local *p, uint64_t guid)
 
 	for (int i = 1; i < MOST_GIDS; i++) {
 		snprintf(path, sizeof(path), SYS_INFINIBAND "/%s/" SYS_CA_PORTS_DIR "/%d/gids/%d",
-		    p->ca, p->number, i);
+		    p->at.ca, p->at.number, i);
 		in = fopen(path, "re");
 		if (in == NULL)
 			return false;

@@ -8,7 +8,8 @@
  * deleted when the interface has it no more, and at a clean end.  Where the SA does not answer it
  * is asked again, with a random while between.
  *
- * One thread.  A look at ports and interfaces a second: O(ports + addresses).
+ * One thread.  Every 2 s three short files of each port are read; the kernel tells of its
+ * interfaces.  O(ports + addresses).
  */
 #ifndef HOST_AGENT_REGISTER_H
 #define HOST_AGENT_REGISTER_H

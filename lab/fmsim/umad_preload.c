@@ -302,6 +302,8 @@ print_port(char *text, size_t size, const struct fmsim_port *p, const char *file
 
 	if (strcmp(file, SYS_PORT_SMLID) == 0)
 		return snprintf(text, size, "0x%x\n", p->sm_lid);
+	if (strcmp(file, SYS_PORT_LID) == 0)
+		return snprintf(text, size, "0x%x\n", p->lid);
 	if (strcmp(file, SYS_PORT_STATE) == 0)
 		return snprintf(text, size, "%u: %s\n", p->state,
 		    p->state < 5 ? states[p->state] : "<unknown>");

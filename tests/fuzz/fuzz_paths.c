@@ -47,6 +47,17 @@ ask_by_lids(const struct paths *p)
 		}
 }
 
+static void
+ask_for_registered(const struct paths *p)
+{
+	struct blob_reg reg;
+	struct blob_port port;
+	size_t at = 0;
+
+	while (paths_next_reg(p, &at, &reg))
+		must(paths_port(p, reg.lid, &port) && (port.flags & BLOB_PORT_GONE) == 0);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -62,6 +73,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	ask_by_words(p, data, size);
 	ask_by_lids(p);
+	ask_for_registered(p);
 	paths_free(p);
 	return 0;
 }

@@ -522,12 +522,12 @@ START_TEST(changes_are_told_together)
 	tick(0, 1);
 	s = service_of(2, 1);
 	ck_assert_uint_eq(ask(2, SA_SET, &s, 1), SA_OK);
-	tick(1000, 2);
+	tick(3000, 2);
 	ck_assert_uint_eq(ask(2, SA_SET, &s, 1), SA_OK);
-	tick(1000, 2);
+	tick(3000, 2);
 	s.hardware++;
 	ck_assert_uint_eq(ask(2, SA_SET, &s, 1), SA_OK);
-	tick(1000, 3);
+	tick(3000, 3);
 	tick((int64_t)LEASE_S * 1000, 4); /* leases have ended */
 }
 END_TEST
