@@ -12,7 +12,7 @@ registry_settings_default(struct registry_settings *s)
 {
 	*s = (struct registry_settings){ .max_services = 1024,
 		.max_subscriptions = 256,
-		.max_services_all = 65536,
+		.max_services_all = 131072, /* three addresses of each of 40,000 hosts */
 		.max_subscriptions_all = 65536 };
 	groups_settings_default(&s->groups);
 }

@@ -100,6 +100,18 @@ await "$dir/one.out" "a:1: \"nonsense\" is no IPv4 or IPv6 address; what is regi
 has two "^10.2.0.2 $guid" || fail "a file with a mistake takes addresses away"
 echo "ok: what changes is told, and a mistake changes nothing"
 
+# ---- fmd has lost all that was registered: the agent sees that hosts are not told any more
+registered() { # HOW_MANY
+	fmctl --json dist | python3 -c 'import json,sys; sys.exit(json.load(sys.stdin)["places"][0]["registered"] != int(sys.argv[1]))' "$1"
+}
+kill -KILL "$fmd"
+wait "$fmd" 2>/dev/null
+rm -rf "$dir/state"
+start
+until_true registered 2
+until_true has two "^10.2.0.2 $guid $lid 0x80000049 0xffff"
+echo "ok: what an SM has lost is registered again"
+
 # ---- the administrator's file wins; the first of two keeps an address
 echo "10.2.0.9/16 $(hardware host-5-1 00:00:00:50)
 10.2.0.2/16 $(hardware host-5-1 00:00:00:50)" >"$dir/b"
