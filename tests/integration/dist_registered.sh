@@ -67,14 +67,14 @@ cat >"$dir/a" <<END
 10.2.0.1/16 $(hardware host-2-1 80:00:00:48)   # of ib0
 fd00::2:1   $(hardware host-2-1 80:00:00:48)
 END
-agent one host-2-1 --register="$dir/a" --lease=40
+agent one host-2-1 --register="$dir/a" --lease=400
 one=$pid
 agent two host-3-1
 two=$pid
 guid=0x$(guid_of host-2-1) lid=$(lid_of host-2-1)
 until_true has two "^10.2.0.1 $guid $lid 0x80000048 0xffff"
 until_true has two "^fd00::2:1 $guid $lid 0x80000048 0xffff"
-await "$dir/one.out" "10.2.0.1 is registered for 40 s"
+await "$dir/one.out" "10.2.0.1 is registered for 400 s"
 fmctl dist >"$dir/answer" || fail "fmctl dist: exit code $?"
 grep -q "^registered  2 addresses" "$dir/answer" || fail "$(cat "$dir/answer")"
 if has_redis; then
