@@ -40,17 +40,19 @@ add_cables(const struct inventory *inv, uint32_t slot, const uint32_t *node, str
 
 	for (unsigned p = 1; p <= n->n_ports; p++) {
 		const struct inv_port *port = &n->ports[p];
+		uint32_t far = port->edge == EDGE_LOOP ? slot : port->peer;
 		struct wire_rate rate = inv_rate(n, p);
 		struct netlist_port *at[2];
 
-		if (port->edge != EDGE_LINKED || node[port->peer] == NETLIST_NONE ||
-		    port->peer < slot || port->peer == slot)
+		if ((port->edge != EDGE_LINKED && port->edge != EDGE_LOOP) || far < slot ||
+		    node[far] == NETLIST_NONE || (far == slot && port->peer_port <= p) ||
+		    port->peer_port < 1 || port->peer_port > inv_node(inv, far)->n_ports)
 			continue;
 		at[0] = netlist_port(nl, node[slot], p);
-		at[1] = netlist_port(nl, node[port->peer], port->peer_port);
+		at[1] = netlist_port(nl, node[far], port->peer_port);
 		if (at[0]->peer_node != NETLIST_NONE || at[1]->peer_node != NETLIST_NONE)
 			continue; /* the two ends do not agree: todo.h tells of it */
-		netlist_cable(nl, node[slot], p, node[port->peer], port->peer_port, rate.lane_mbps);
+		netlist_cable(nl, node[slot], p, node[far], port->peer_port, rate.lane_mbps);
 		at[0]->width = at[1]->width = rate.lanes;
 	}
 }

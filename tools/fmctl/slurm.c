@@ -580,9 +580,10 @@ fmctl_export(const struct ask *a, json_t **result, struct fm_error *err)
 	struct tree t = { 0 };
 	int rc;
 
-	if (a->part == NULL || strcmp(a->part, "slurm") != 0)
-		return fm_fail(err, FM_E_CONFIG, "export takes slurm, not \"%.40s\"",
-		    a->part != NULL ? a->part : "");
+	if (a->part == NULL)
+		return fm_fail(err, FM_E_CONFIG, "say export slurm");
+	if (strcmp(a->part, "slurm") != 0)
+		return fm_fail(err, FM_E_CONFIG, "export takes slurm, not \"%.40s\"", a->part);
 	args = json_object();
 	rc = fmctl_ask(a, "fabric", args, &fabric, err);
 	json_decref(args);

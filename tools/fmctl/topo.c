@@ -246,6 +246,8 @@ fmctl_topo(const struct ask *a, json_t **result, struct fm_error *err)
 	struct netlist nl = { 0 };
 	int rc;
 
+	if (a->part == NULL)
+		return fm_fail(err, FM_E_CONFIG, "say topo save FILE or topo diff FILE");
 	if (!saves && strcmp(what, "diff") != 0)
 		return fm_fail(err, FM_E_CONFIG, "topo takes save or diff, not \"%.40s\"", what);
 	if (path == NULL)
