@@ -384,6 +384,7 @@ begin_role(struct publisher *p)
 	p->status.follows = p->role == STANDBY ? p->at.peer : NULL;
 	p->status.followers_unknown[0] = '\0';
 	p->shown.n = 0;
+	claimed_fini(&p->judged); /* contests are told anew */
 	followers_fini(&p->followers);
 	p->looked_ms = now_ms() - LOOK_EVERY_MS;
 	forget_place(p);

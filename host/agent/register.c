@@ -166,40 +166,6 @@ find_port(struct registrar *r, const char *ca, const umad_port_t *k)
 	p->sm_sl = (uint8_t)k->sm_sl;
 }
 
-static void
-find_ports(struct registrar *r)
-{
-	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
-	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
-	umad_ca_t ca;
-
-	r->find_ms = now_ms() + FIND_MS;
-	for (int i = 0; i < n; i++) {
-		if (umad_get_ca(names[i], &ca) != 0)
-			continue;
-		for (int p = 0; p < UMAD_CA_MAX_PORTS; p++)
-			if (ca.ports[p] != NULL && strcmp(ca.ports[p]->link_layer, "Ethernet") != 0)
-				find_port(r, names[i], ca.ports[p]);
-		umad_release_ca(&ca);
-	}
-}
-
-static void
-look_at_ports(struct registrar *r)
-{
-	if (r->find_ms <= now_ms())
-		find_ports(r);
-	for (unsigned i = 0; i < r->n_ports; i++) {
-		struct local *p = &r->port[i], was = *p;
-		bool active = kernel_port_number(&p->at, SYS_PORT_STATE) == WIRE_PORT_ACTIVE;
-
-		p->lid = (uint16_t)kernel_port_number(&p->at, SYS_PORT_LID);
-		p->sm_lid = active ? (uint16_t)kernel_port_number(&p->at, SYS_PORT_SMLID) : 0;
-		if (p->sm_lid != 0 && (was.sm_lid != p->sm_lid || was.lid != p->lid))
-			renew_all(r, i);
-	}
-}
-
 /* Is it in the port's table of GIDs, as an alias? */
 static bool
 has_gid(const struct local *p, uint64_t guid)
@@ -234,6 +200,55 @@ port_of(const struct registrar *r, uint64_t guid)
 		if (has_gid(&r->port[i], guid))
 			return i;
 	return NO_PORT;
+}
+
+/* A port may have got an alias GUID since it was looked for. */
+static void
+find_homeless(struct registrar *r)
+{
+	for (size_t i = 0; i < r->record.n; i++) {
+		struct record *rec = &r->record.item[i];
+
+		if (rec->port != NO_PORT)
+			continue;
+		rec->port = port_of(r, rec->is.gid.guid);
+		rec->due_ms = rec->port != NO_PORT ? 0 : INT64_MAX;
+	}
+}
+
+static void
+find_ports(struct registrar *r)
+{
+	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
+	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
+	umad_ca_t ca;
+
+	r->find_ms = now_ms() + FIND_MS;
+	for (int i = 0; i < n; i++) {
+		if (umad_get_ca(names[i], &ca) != 0)
+			continue;
+		for (int p = 0; p < UMAD_CA_MAX_PORTS; p++)
+			if (ca.ports[p] != NULL && strcmp(ca.ports[p]->link_layer, "Ethernet") != 0)
+				find_port(r, names[i], ca.ports[p]);
+		umad_release_ca(&ca);
+	}
+	find_homeless(r);
+}
+
+static void
+look_at_ports(struct registrar *r)
+{
+	if (r->find_ms <= now_ms())
+		find_ports(r);
+	for (unsigned i = 0; i < r->n_ports; i++) {
+		struct local *p = &r->port[i], was = *p;
+		bool active = kernel_port_number(&p->at, SYS_PORT_STATE) == WIRE_PORT_ACTIVE;
+
+		p->lid = (uint16_t)kernel_port_number(&p->at, SYS_PORT_LID);
+		p->sm_lid = active ? (uint16_t)kernel_port_number(&p->at, SYS_PORT_SMLID) : 0;
+		if (p->sm_lid != 0 && (was.sm_lid != p->sm_lid || was.lid != p->lid))
+			renew_all(r, i);
+	}
 }
 
 /* --------------------------------------------------------------------- records */
