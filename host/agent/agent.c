@@ -337,6 +337,9 @@ follow(struct agent *a, struct fm_error *err)
 	int rc = a->ops->fetch(a->source, &a->replica, &whole, err);
 	unsigned age_s = rc == 0 && a->ops->age_s != NULL ? a->ops->age_s(a->source) : 0;
 
+	/* another SM's place may have the paths; the last is waited at */
+	if (rc == 0 && a->replica.at.epoch == 0 && a->n_failed + 1 < a->relays.n)
+		rc = fm_fail(err, FM_E_SYSTEM, "nothing is published there yet");
 	if (rc == 0)
 		rc = look_at_sm(a, err);
 	if (rc == 0 && a->registrar != NULL)
