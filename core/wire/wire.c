@@ -337,6 +337,23 @@ wire_rate_active(const struct wire_port_info *p)
 	return rate_of(p->link_width_active, p->link_speed_active, ext);
 }
 
+uint8_t
+wire_port_state_get(const uint8_t *at, unsigned port)
+{
+	uint8_t two = at[port % WIRE_STATES_OF_BLOCK / 2];
+
+	return port % 2 == 0 ? two >> 4 : two & 0xf;
+}
+
+void
+wire_port_state_put(uint8_t *at, unsigned port, uint8_t state)
+{
+	uint8_t *two = &at[port % WIRE_STATES_OF_BLOCK / 2];
+
+	*two = port % 2 == 0 ? (uint8_t)(state << 4 | (*two & 0xf))
+			     : (uint8_t)((*two & 0xf0) | (state & 0xf));
+}
+
 uint32_t
 wire_port_mbps(const struct wire_port_info *p)
 {
@@ -383,6 +400,7 @@ static const struct attr_entry {
 	{ WIRE_ATTR_LFT, "LinearForwardingTable", NULL },
 	{ WIRE_ATTR_MFT, "MulticastForwardingTable", NULL },
 	{ WIRE_ATTR_SM_INFO, "SMInfo", &sm_info },
+	{ WIRE_ATTR_PORT_STATES, "SwitchPortStateTable", NULL },
 };
 
 static const struct attr_entry *

@@ -47,7 +47,8 @@ enum wire_attr {
 	WIRE_ATTR_VL_ARB = 0x0018,
 	WIRE_ATTR_LFT = 0x0019,
 	WIRE_ATTR_MFT = 0x001B,
-	WIRE_ATTR_SM_INFO = 0x0020
+	WIRE_ATTR_SM_INFO = 0x0020,
+	WIRE_ATTR_PORT_STATES = 0x0034 /* SwitchPortStateTable */
 };
 
 /* MAD status, IBA 13.4.7 */
@@ -125,6 +126,7 @@ struct wire_switch_info { /* IBA 14.2.5.4 */
 #define WIRE_CAP_EXTENDED_SPEEDS (1u << 14)
 #define WIRE_CAP_MASK2 (1u << 15)
 #define WIRE_CAP_MULTICAST_FDB_TOP (1u << 30)
+#define WIRE_CAP2_PORT_STATES (1u << 3) /* of port 0 of a switch: it has WIRE_ATTR_PORT_STATES */
 #define WIRE_CAP2_EXT_SPEEDS2 (1u << 11)
 
 /* Codes of PortInfo's LinkSpeedEnabled, LinkSpeedExtEnabled and LinkWidthEnabled that are no sets
@@ -212,6 +214,11 @@ void wire_guids_put(uint8_t *at, const uint64_t *guids);
 /* vl[16], one per SL */
 void wire_sl2vl_get(const uint8_t *at, uint8_t *vl);
 void wire_sl2vl_put(uint8_t *at, const uint8_t *vl);
+/* PortState of a port in its block, port / WIRE_STATES_OF_BLOCK, of a SwitchPortStateTable: 4 bits
+ * a port, even ones in the upper half of a byte.  Blocks are named by the modifier. */
+#define WIRE_STATES_OF_BLOCK 128
+uint8_t wire_port_state_get(const uint8_t *at, unsigned port);
+void wire_port_state_put(uint8_t *at, unsigned port, uint8_t state);
 /* An LFT block is 64 bytes of ports as they stand: memcpy. */
 
 /* Single values, for fields outside the structs. */

@@ -129,6 +129,7 @@ struct sim_node {
 	bool aggregation;      /* a CA for in-network computing, inside its switch */
 	bool no_lid_smps;      /* LID-routed SMPs to it are lost */
 	bool no_mixed_smps;    /* mixed SMPs get no further than to it */
+	uint8_t port_states;   /* enum sim_port_states */
 	int64_t busy_until_ns; /* its SMA handles one SMP at a time */
 	FM_VEC(uint8_t) lft;   /* [n] port per LID; beyond n: 255 */
 	uint64_t guid;
@@ -144,6 +145,16 @@ struct sim_node {
 	struct adaptive *adaptive;	       /* NULL = by its LFT alone */
 	struct cca *cca; /* [n_ports], a switch: [1]; NULL = as a new one (fabric_cca()) */
 } __attribute__((aligned(64)));
+
+/* The table of the states of its ports (SwitchPortStateTable) that a switch has. */
+enum sim_port_states {
+	SIM_STATES_TRUE,
+	SIM_STATES_NONE,    /* it does not say that it has one, and has none */
+	SIM_STATES_REFUSED, /* from here on it says that it has one: and answers with a status */
+	SIM_STATES_SILENT,  /* ... and does not answer */
+	SIM_STATES_ZERO,    /* ... with zeros */
+	SIM_STATES_STUCK    /* ... as if each port were ACTIVE, or DOWN, as its link once was */
+};
 
 /* Ports differ in what Set may write. */
 enum sim_port_kind { SIM_PORT_END, SIM_PORT_INTERNAL, SIM_PORT_EXTERNAL, SIM_PORT_KINDS };

@@ -87,6 +87,9 @@ sim_new(
 	fm_rng_seed(&s->rng, s->options.seed);
 	s->fabric.smp_state = s->options.cold_lid_smps_lost ? WIRE_PORT_ACTIVE : WIRE_PORT_INIT;
 	s->fabric.no_mixed_smps = s->options.no_mixed_smps;
+	for (uint32_t n = 0; n < s->fabric.n_nodes; n++)
+		if (s->fabric.nodes[n].type == WIRE_NODE_SWITCH)
+			sim_set_port_states(s, n, s->options.port_states);
 	*out = s;
 	return 0;
 }
@@ -329,6 +332,20 @@ void
 sim_set_lid(struct sim *s, uint32_t node, unsigned port, uint16_t lid)
 {
 	wire_put16(&fabric_port(&s->fabric, node, port)->info[PORT_INFO_LID], lid);
+}
+
+void
+sim_set_port_states(struct sim *s, uint32_t node, enum sim_port_states how)
+{
+	struct sim_port *p = fabric_port(&s->fabric, node, 0);
+	struct wire_port_info pi;
+
+	s->fabric.nodes[node].port_states = (uint8_t)how;
+	wire_port_info_get(p->info, &pi);
+	pi.capability_mask2 &= (uint16_t)~WIRE_CAP2_PORT_STATES;
+	if (how != SIM_STATES_NONE)
+		pi.capability_mask2 |= WIRE_CAP2_PORT_STATES;
+	wire_port_info_put(p->info, &pi);
 }
 
 int

@@ -22,6 +22,8 @@
  *	dead=NODE         a node whose agent never answers (again for more)
  *	adaptive=N        switches have tables of adaptive routing, N groups each (lab/adaptive)
  *	not_adaptive=NODE ... but not this one (again for more)
+ *	port_states=no    switches have no table of the states of their ports; or say that they have
+ *	                  one, and it is: refused, silent, zero, stuck (fabric.h)
  *	sm=NODE:PRIO:STATE  an SM that answers SMInfo and does nothing (again for more)
  *	script=FILE       timed faults (fault.c has the grammar)
  *	clock=virtual|wall
@@ -46,7 +48,8 @@ struct sim_options {
 	uint32_t recv_queue; /* strict: MADs */
 	unsigned window;
 	bool strict, wall_clock, no_lid_smps, no_mixed_smps;
-	bool cold_lid_smps_lost; /* on links that are not ACTIVE */
+	bool cold_lid_smps_lost;	  /* on links that are not ACTIVE */
+	enum sim_port_states port_states; /* of each switch */
 };
 void sim_options_default(struct sim_options *o);
 
@@ -150,6 +153,8 @@ void sim_set_guid(struct sim *s, uint32_t node, uint64_t guid); /* node GUID: du
 void sim_set_port_guid(struct sim *s, uint32_t node, unsigned port, uint64_t guid);
 void sim_claim_ports(struct sim *s, uint32_t node, uint8_t n); /* what its NodeInfo says */
 void sim_set_lid(struct sim *s, uint32_t node, unsigned port, uint16_t lid);
+/* Which table of the states of its ports it has from now on, a switch. */
+void sim_set_port_states(struct sim *s, uint32_t node, enum sim_port_states how);
 /* The switch is of the vendor of lab/adaptive, with so many groups (1 and on), and off.
  * FM_E_RESOURCE. */
 int sim_set_adaptive(struct sim *s, uint32_t node, uint16_t n_groups, struct fm_error *err);

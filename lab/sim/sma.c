@@ -239,6 +239,37 @@ sl_to_vl(struct request *r)
 	return lazy_row(r, &r->n->sl2vl, side * side * 8, (in * side + out) * 8, 8);
 }
 
+/* ---- the states of all ports */
+
+static uint8_t
+told_state(const struct request *r, unsigned port)
+{
+	if (r->n->port_states == SIM_STATES_ZERO)
+		return 0;
+	if (r->n->port_states == SIM_STATES_STUCK && port > 0)
+		return r->f->cable[r->n->first_port + port] != SIM_NONE ? WIRE_PORT_ACTIVE
+									: WIRE_PORT_DOWN;
+	return port_state(fabric_port(r->f, r->at.node, port));
+}
+
+static uint16_t
+port_states(struct request *r)
+{
+	unsigned first = r->modifier * WIRE_STATES_OF_BLOCK;
+
+	if (!is_switch(r->n) || r->is_set || r->n->port_states == SIM_STATES_NONE ||
+	    r->n->port_states == SIM_STATES_REFUSED)
+		return WIRE_STATUS_BAD_METHOD_ATTR;
+	if (r->n->port_states == SIM_STATES_SILENT)
+		return ATTR_UNANSWERED;
+	if (r->modifier > UINT8_MAX / WIRE_STATES_OF_BLOCK || first > r->n->n_ports)
+		return WIRE_STATUS_BAD_VALUE;
+	memset(r->data, 0, 64);
+	for (unsigned p = first; p <= r->n->n_ports && p < first + WIRE_STATES_OF_BLOCK; p++)
+		wire_port_state_put(r->data, p, told_state(r, p));
+	return ATTR_OK;
+}
+
 /* ---- SMInfo */
 
 static bool
@@ -310,6 +341,8 @@ dispatch(struct request *r, uint16_t attr)
 		return multicast_table(r);
 	case WIRE_ATTR_GUID_INFO:
 		return guid_info(r);
+	case WIRE_ATTR_PORT_STATES:
+		return port_states(r);
 	case WIRE_ATTR_SM_INFO:
 		return sm_info(r);
 	default:

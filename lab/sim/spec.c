@@ -80,6 +80,24 @@ set_mixed_smps(struct spec *sp, const char *value)
 	return sp->options.no_mixed_smps || strcmp(value, "yes") == 0;
 }
 
+static bool
+set_port_states(struct spec *sp, const char *value)
+{
+	static const char *const words[] = { [SIM_STATES_TRUE] = "yes",
+		[SIM_STATES_NONE] = "no",
+		[SIM_STATES_REFUSED] = "refused",
+		[SIM_STATES_SILENT] = "silent",
+		[SIM_STATES_ZERO] = "zero",
+		[SIM_STATES_STUCK] = "stuck" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(value, words[i]) == 0) {
+			sp->options.port_states = (enum sim_port_states)i;
+			return true;
+		}
+	return false;
+}
+
 enum form { FORM_SHARE, FORM_NUMBER32, FORM_NUMBER64, FORM_TIME, FORM_TEXT, FORM_LIST, FORM_OWN };
 
 static const struct key {
@@ -105,6 +123,7 @@ static const struct key {
 	    "nanoseconds, 0..1000000000" },
 	{ "lid_smps", FORM_OWN, 0, set_lid_smps, "yes, active or no" },
 	{ "mixed_smps", FORM_OWN, 0, set_mixed_smps, "yes or no" },
+	{ "port_states", FORM_OWN, 0, set_port_states, "yes, no, refused, silent, zero or stuck" },
 	{ "strict", FORM_OWN, 0, set_strict, "yes, no or nothing" },
 	{ "recv_queue", FORM_NUMBER32, offsetof(struct spec, options.recv_queue), NULL,
 	    "a number, 1..1000000" },
@@ -157,7 +176,7 @@ set_value(struct spec *sp, const struct key *k, char *value)
 static int
 unknown_key(const char *name, struct fm_error *err)
 {
-	char known[200] = "";
+	char known[320] = "";
 	size_t n = 0;
 
 	for (size_t i = 0; i < N_KEYS; i++)

@@ -341,6 +341,48 @@ START_TEST(test_tables)
 }
 END_TEST
 
+/* Ports 0..127 are told by block 0, by what their PortInfo says, and others are nobody's. */
+START_TEST(test_port_states)
+{
+	uint8_t table[64], n_ports = sim_fabric(sim)->nodes[S1].n_ports;
+
+	memcpy(table, get("\1", WIRE_ATTR_PORT_STATES, 0), 64);
+	for (unsigned p = 0; p < WIRE_STATES_OF_BLOCK; p++)
+		ck_assert_uint_eq(
+		    wire_port_state_get(table, p), p <= n_ports ? get_port("\1", p).port_state : 0);
+	ck_assert_uint_eq(
+	    get_port("\1", 0).capability_mask2 & WIRE_CAP2_PORT_STATES, WIRE_CAP2_PORT_STATES);
+	sim_unlink(sim, S1, 2);
+	ck_assert_uint_eq(
+	    wire_port_state_get(get("\1", WIRE_ATTR_PORT_STATES, 0), 2), WIRE_PORT_DOWN);
+	ck_assert_uint_eq(
+	    status_of(smp("\1", WIRE_GET, WIRE_ATTR_PORT_STATES, 1, NULL)), WIRE_STATUS_BAD_VALUE);
+	ck_assert_uint_eq(set("\1", WIRE_ATTR_PORT_STATES, 0, table), WIRE_STATUS_BAD_METHOD_ATTR);
+	ck_assert_uint_eq(status_of(smp("", WIRE_GET, WIRE_ATTR_PORT_STATES, 0, NULL)),
+	    WIRE_STATUS_BAD_METHOD_ATTR);
+}
+END_TEST
+
+START_TEST(test_port_states_otherwise)
+{
+	sim_set_port_states(sim, S1, SIM_STATES_NONE);
+	ck_assert_uint_eq(get_port("\1", 0).capability_mask2 & WIRE_CAP2_PORT_STATES, 0);
+	ck_assert_uint_eq(status_of(smp("\1", WIRE_GET, WIRE_ATTR_PORT_STATES, 0, NULL)),
+	    WIRE_STATUS_BAD_METHOD_ATTR);
+	sim_set_port_states(sim, S1, SIM_STATES_REFUSED);
+	ck_assert_uint_ne(get_port("\1", 0).capability_mask2 & WIRE_CAP2_PORT_STATES, 0);
+	ck_assert_uint_eq(status_of(smp("\1", WIRE_GET, WIRE_ATTR_PORT_STATES, 0, NULL)),
+	    WIRE_STATUS_BAD_METHOD_ATTR);
+	sim_set_port_states(sim, S1, SIM_STATES_ZERO);
+	for (unsigned i = 0; i < 64; i++)
+		ck_assert_uint_eq(get("\1", WIRE_ATTR_PORT_STATES, 0)[i], 0);
+	sim_set_port_states(sim, S1, SIM_STATES_STUCK);
+	ck_assert_uint_eq(get_port("\1", 1).port_state, WIRE_PORT_INIT);
+	ck_assert_uint_eq(
+	    wire_port_state_get(get("\1", WIRE_ATTR_PORT_STATES, 0), 1), WIRE_PORT_ACTIVE);
+}
+END_TEST
+
 START_TEST(test_versions_and_methods)
 {
 	struct mad m = request(WIRE_CLASS_SMP_DR, WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL);
@@ -711,6 +753,8 @@ suite(void)
 	tcase_add_test(lax, test_port_info_of_switch);
 	tcase_add_test(lax, test_port_info_refused);
 	tcase_add_test(lax, test_tables);
+	tcase_add_test(lax, test_port_states);
+	tcase_add_test(lax, test_port_states_otherwise);
 	tcase_add_test(lax, test_versions_and_methods);
 	tcase_add_test(lax, test_directed);
 	tcase_add_test(lax, test_lid_routed);

@@ -399,6 +399,14 @@ START_TEST(tables)
 	ck_assert_uint_eq(wire2[8], 0);
 	wire_sl2vl_get(wire2, vl2);
 	ck_assert_mem_eq(vl, vl2, 16);
+
+	memset(wire2, 0, 64);
+	for (unsigned p = 128; p < 256; p++) /* of block 1 */
+		wire_port_state_put(wire2, p, wire_port_state_get(wire, p));
+	ck_assert_mem_eq(wire, wire2, 64);
+	ck_assert_uint_eq(wire_port_state_get(wire, 0), wire[0] >> 4);
+	ck_assert_uint_eq(wire_port_state_get(wire, 127), wire[63] & 0xf);
+	ck_assert_uint_eq(wire_port_state_get(wire, 129), wire[0] & 0xf);
 }
 END_TEST
 
