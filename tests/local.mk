@@ -250,6 +250,7 @@ UNIT_TESTS = \
 	tests/sweep/check_mkeys \
 	tests/sweep/check_odd_turns \
 	tests/sweep/check_picture \
+	tests/sweep/check_port_states \
 	tests/sweep/check_pkeys \
 	tests/sweep/check_readback \
 	tests/sweep/check_repath \
@@ -639,6 +640,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_slurm.sh \
 	tests/integration/fmsim_topology.sh \
 	tests/integration/fmsim_perf.sh \
+	tests/integration/fmsim_port_states.sh \
 	tests/integration/fmsim_web.sh \
 	tests/integration/fmsim_tools.sh \
 	tests/integration/curious_engines.sh \

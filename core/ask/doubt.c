@@ -4,6 +4,8 @@
 
 #include "core/ask/sweeper.h"
 
+#define STATES_MISSED_MAX 2 /* a packet may be lost, a port change between two reads */
+
 void
 observe_want_read(struct sweeper *s, uint32_t slot)
 {
@@ -50,6 +52,7 @@ observe_doubt_ports(struct sweeper *s, struct inv_node *n)
 {
 	for (unsigned p = 0; p <= n->n_ports; p++)
 		n->ports[p].doubt_seq = s->reading.seq;
+	n->states_doubted = false; /* each is read, which tells its state */
 }
 
 void
@@ -64,6 +67,39 @@ doubt_node(struct sweeper *s, uint32_t slot)
 {
 	observe_doubt_all(s, inv_node(&s->inv, slot));
 	observe_want_read(s, slot);
+}
+
+bool
+doubt_has_states(const struct inv_node *n)
+{
+	const struct inv_port *p = &n->ports[0];
+
+	return inv_is_switch(n) && p->known && (p->info.capability_mask & WIRE_CAP_MASK2) != 0 &&
+	    (p->info.capability_mask2 & WIRE_CAP2_PORT_STATES) != 0 &&
+	    n->n_states_missed < STATES_MISSED_MAX;
+}
+
+bool
+doubt_missed_states(struct inv_node *n, bool may_be_chance)
+{
+	bool had = n->n_states_missed < STATES_MISSED_MAX;
+
+	n->n_states_missed =
+	    may_be_chance && had ? (uint8_t)(n->n_states_missed + 1) : STATES_MISSED_MAX;
+	return had && n->n_states_missed == STATES_MISSED_MAX;
+}
+
+void
+doubt_states(struct sweeper *s, uint32_t slot)
+{
+	struct inv_node *n = inv_node(&s->inv, slot);
+
+	if (!doubt_has_states(n)) {
+		doubt_node(s, slot);
+		return;
+	}
+	n->states_doubted = true;
+	doubt_switch(s, slot);
 }
 
 void

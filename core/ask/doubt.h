@@ -16,6 +16,11 @@
  * while the other was read before, from ends that contradict each other, from an answer that
  * shows another state than the inventory has while nothing can be changed any more.  A node with
  * a record in doubt is in the list `doubted`, and a sweep begins, or goes on, by reading it.
+ *
+ * A switch tells that ports of its have changed, and not which.  Where it has a table of their
+ * states, the states alone are in doubt at first: what the table tells of a port that is otherwise
+ * than its record casts doubt on that record, and all other records stay fresh
+ * (core/sweep/states.c).
  */
 #ifndef CORE_ASK_DOUBT_H
 #define CORE_ASK_DOUBT_H
@@ -26,6 +31,13 @@ struct sweeper;
 
 /* SwitchInfo, of a switch only; with PortStateChange in it all its ports are read as well. */
 void doubt_switch(struct sweeper *s, uint32_t slot);
+/* The states of its ports, and SwitchInfo; all records of one that has no table of them. */
+void doubt_states(struct sweeper *s, uint32_t slot);
+/* Does the switch say that it has a table of the states of its ports, and answers when asked? */
+bool doubt_has_states(const struct inv_node *n);
+/* It does not tell them as they are.  True: from now on it counts as one that has no table;
+ * may_be_chance: the second time in a row. */
+bool doubt_missed_states(struct inv_node *n, bool may_be_chance);
 /* PortInfo of a port. */
 void doubt_port(struct sweeper *s, uint32_t slot, unsigned port);
 /* ... and of the port at the other end of its cable, and of each end that is a switch SwitchInfo:

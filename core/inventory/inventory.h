@@ -146,7 +146,7 @@ struct inv_node {
 	struct wire_switch_info sw; /* as last reported, when sw_known */
 	struct wire_node_info info;
 	uint64_t sw_read_seq, sw_doubt_seq; /* of SwitchInfo: observe.h */
-	uint32_t seen_in;		    /* number of the discovery that last saw it */
+	uint32_t seen_in;     /* number of the discovery that last saw it */
 	uint32_t generation;  /* raised when it is gone, or another node or place is meant */
 	uint32_t older;	      /* slot of what had this GUID and another type or number of ports */
 	uint64_t first_in;    /* number of the sweep that first saw it, since it was last gone */
@@ -160,14 +160,16 @@ struct inv_node {
 	uint8_t path[DR_MAX_HOPS + 1]; /* path[1..n_hops] */
 	uint8_t lft;		       /* enum inv_lft */
 	uint8_t mft;		       /* enum inv_mft */
-	uint8_t n_unheard;   /* questions it has left unanswered since it was last heard */
-	uint8_t n_reads;     /* times it was read again in this sweep, bounded */
-	bool doubted;	     /* it is in the list of nodes to be read again */
-	bool desc_doubted;   /* a switch: it has said that something of its own has changed */
-	bool raised;	     /* a port of it is */
-	bool fell;	     /* a port of it was read that is not above INIT any more */
-	bool lft_remembered; /* silent: its rows are the last plan's, or held ones */
-	bool owes_maps;	     /* its SL2VL may not be the last plan's (owed.c) */
+	uint8_t n_unheard;	 /* questions it has left unanswered since it was last heard */
+	uint8_t n_reads;	 /* times it was read again in this sweep, bounded */
+	uint8_t n_states_missed; /* times in a row that it did not tell the states of its ports */
+	bool states_doubted;	 /* those of its ports: they are to be asked for (doubt.h) */
+	bool doubted;		 /* it is in the list of nodes to be read again */
+	bool desc_doubted;	 /* a switch: it has said that something of its own has changed */
+	bool raised;		 /* a port of it is */
+	bool fell;		 /* a port of it was read that is not above INIT any more */
+	bool lft_remembered;	 /* silent: its rows are the last plan's, or held ones */
+	bool owes_maps;		 /* its SL2VL may not be the last plan's (owed.c) */
 	bool present;
 	bool sw_known;
 	bool silent; /* left out of this sweep: it did not answer what must be known */

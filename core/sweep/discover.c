@@ -12,7 +12,9 @@
  *
  * A cable is walked from one side only: NodeInfo names the port it arrived
  * at, so both ends are known at once.  Questions: about one NodeInfo a cable,
- * one PortInfo a switch port and CA port, one NodeDescription a node.
+ * one PortInfo a switch port and CA port, one NodeDescription a node.  A switch that is known and
+ * tells of a change: its table of states, if it has one, and PortInfo of the ports that have
+ * changed (states.c).
  *
  * Who comes may be in doubt (arrive.h): then another is asked first, and the answer settles it.
  *
@@ -28,6 +30,7 @@
 #include "core/sweep/internal.h"
 
 #define BESIDE_MAX 16384
+#define TABLE_TRIES 1 /* without the table the ports are read, so nobody waits for it for long */
 #define DOUBTS_MAX(s) (256 + 4 * (s)->inv.nodes.n)
 #define NEWCOMERS_MAX 32
 #define NEWCOMERS_MS (3600 * 1000)
@@ -60,14 +63,49 @@ new_read(struct sweeper *s, uint32_t node, uint8_t port)
 	return a;
 }
 
-void
-discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port)
+/* The switch has told in its table that the port is in this state; 0: it has not. */
+static void
+ask_told_port(struct sweeper *s, uint32_t node, uint8_t port, uint8_t state)
 {
 	struct ask *a = new_read(s, node, port);
 
-	if (a != NULL)
-		ask_get_at(a, WIRE_ATTR_PORT_INFO, port, on_port_info);
+	if (a == NULL)
+		return;
+	a->kind = state;
+	ask_get_at(a, WIRE_ATTR_PORT_INFO, port, on_port_info);
 }
+
+void
+discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port)
+{
+	ask_told_port(s, node, port, 0);
+}
+
+static void
+on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+	struct inv_port *p = &n->ports[a->port];
+
+	if (!observe_port(a, status, reply))
+		return;
+	if (a->kind != 0)
+		states_compare(s, a->node, a->kind == p->info.port_state);
+	if ((!inv_is_switch(n) || a->port == 0) && mkeys_note(s, a->node, a->port, &p->info))
+		discover_ask_port(s, a->node, a->port);
+	if (!inv_walks(&s->inv, a->node, a->port))
+		return;
+	if (p->info.port_state < WIRE_PORT_INIT)
+		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);
+	else if (p->edge == EDGE_NONE || p->edge == EDGE_WAS || p->edge == EDGE_SILENT ||
+	    p->edge == EDGE_DUPLICATE)
+		discover_probe(s, a->node, a->port);
+}
+
+/* --------------------------------------------------------- asking a switch */
+
+static void ask_states(struct sweeper *s, uint32_t node, unsigned block, bool is_unseen);
 
 /* Those of which what is known is in doubt, or nothing. */
 static void
@@ -80,17 +118,133 @@ ask_ports(struct sweeper *s, uint32_t node)
 			discover_ask_port(s, node, (uint8_t)p);
 }
 
+/* Ports of the block that are in doubt, and what the table has told of each. */
 static void
-on_change_cleared(struct ask *a, enum txn_status status, const uint8_t *reply)
+ask_told_ports(struct sweeper *s, uint32_t node, unsigned block, const uint8_t *table)
 {
-	struct inv_node *n = inv_node(&a->s->inv, a->node);
+	const struct inv_node *n = inv_node(&s->inv, node);
+	unsigned first = block * WIRE_STATES_OF_BLOCK;
+
+	for (unsigned p = first > 0 ? first : 1;
+	     p <= n->n_ports && p < first + WIRE_STATES_OF_BLOCK; p++)
+		if (!observe_port_is_fresh(&n->ports[p]))
+			ask_told_port(s, node, (uint8_t)p, wire_port_state_get(table, p));
+}
+
+/* is_unseen: the switch has told of a change, and its table shows none. */
+static void
+end_states(struct sweeper *s, uint32_t node, bool is_unseen)
+{
+	struct inv_node *n = inv_node(&s->inv, node);
+
+	if (is_unseen) {
+		observe_doubt_ports(s, n);
+		ask_ports(s, node);
+	} else if (!observe_port_is_fresh(&n->ports[0]) || !observe_has_stayed(n)) {
+		n->ports[0].doubt_seq = s->reading.seq;
+		discover_ask_port(s, node, 0);
+	}
+	observe_has_told(n);
+}
+
+/* There is no table, or none that can be believed: each port tells its state. */
+static void
+do_without_states(struct sweeper *s, uint32_t node)
+{
+	struct inv_node *n = inv_node(&s->inv, node);
+
+	observe_doubt_ports(s, n);
+	observe_has_told(n);
+	ask_ports(s, node);
+}
+
+static void
+on_states(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+	const uint8_t *table = reply != NULL ? reply + WIRE_SMP_DATA_AT : NULL;
+	bool is_unseen = a->kind != 0;
 
 	if (ask_is_stale(a))
 		return;
+	switch (states_judge(s, a->node, a->index, status, table)) {
+	case STATES_NONE:
+		if (status == TXN_CANCELLED)
+			observe_doubt_ports(s, n);
+		else
+			do_without_states(s, a->node);
+		return;
+	case STATES_HAVE_CHANGED:
+		is_unseen = false;
+		break;
+	case STATES_AS_KNOWN:
+		break;
+	}
+	ask_told_ports(s, a->node, a->index, table);
+	if ((a->index + 1) * WIRE_STATES_OF_BLOCK <= n->n_ports)
+		ask_states(s, a->node, a->index + 1, is_unseen);
+	else
+		end_states(s, a->node, is_unseen);
+}
+
+/* Silence is no sign that the switch itself does not answer: it is not put as ask_get_at() does. */
+static void
+ask_states(struct sweeper *s, uint32_t node, unsigned block, bool is_unseen)
+{
+	struct inv_node *n = inv_node(&s->inv, node);
+	struct ask *a = new_read(s, node, 0);
+	struct smp_route route;
+
+	if (a == NULL)
+		return;
+	if (n->quiet || !inv_route(&s->inv, node, 0, &route)) {
+		observe_doubt_ports(s, n);
+		ask_drop(a);
+		return;
+	}
+	route.max_tries = TABLE_TRIES;
+	a->index = block;
+	a->kind = is_unseen;
+	ask_get(a, &route, WIRE_ATTR_PORT_STATES, block, on_states);
+}
+
+static bool
+has_fresh_port(const struct inv_node *n)
+{
+	for (unsigned p = 1; p <= n->n_ports; p++)
+		if (observe_port_is_fresh(&n->ports[p]))
+			return true;
+	return false;
+}
+
+/* has_changed: the switch has told that ports have changed, and nothing that was read before
+ * counts.  The table is of use where not all ports are in doubt anyhow. */
+static void
+read_ports(struct sweeper *s, uint32_t node, bool has_changed)
+{
+	struct inv_node *n = inv_node(&s->inv, node);
+	bool by_states = n->states_doubted || has_changed;
+
+	n->states_doubted = false;
+	if (!by_states)
+		ask_ports(s, node);
+	else if (doubt_has_states(n) && has_fresh_port(n))
+		ask_states(s, node, 0, has_changed);
+	else
+		do_without_states(s, node);
+}
+
+/* -------------------------------------------------------------- the switch */
+
+static void
+on_change_cleared(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	if (ask_is_stale(a))
+		return;
 	if (status == TXN_OK)
-		n->sw.port_state_change = 0;
-	observe_doubt_ports(a->s, n);
-	ask_ports(a->s, a->node);
+		inv_node(&a->s->inv, a->node)->sw.port_state_change = 0;
+	read_ports(a->s, a->node, true);
 }
 
 /* PortStateChange is cleared before the ports are read: a port that changes after it was read
@@ -123,27 +277,7 @@ on_switch_info_first(struct ask *a, enum txn_status status, const uint8_t *reply
 	if (inv_node(&a->s->inv, a->node)->sw.port_state_change)
 		clear_change(a->s, a->node);
 	else
-		ask_ports(a->s, a->node);
-}
-
-static void
-on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
-{
-	struct sweeper *s = a->s;
-	struct inv_node *n = inv_node(&s->inv, a->node);
-	struct inv_port *p = &n->ports[a->port];
-
-	if (!observe_port(a, status, reply))
-		return;
-	if ((!inv_is_switch(n) || a->port == 0) && mkeys_note(s, a->node, a->port, &p->info))
-		discover_ask_port(s, a->node, a->port);
-	if (!inv_walks(&s->inv, a->node, a->port))
-		return;
-	if (p->info.port_state < WIRE_PORT_INIT)
-		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);
-	else if (p->edge == EDGE_NONE || p->edge == EDGE_WAS || p->edge == EDGE_SILENT ||
-	    p->edge == EDGE_DUPLICATE)
-		discover_probe(s, a->node, a->port);
+		read_ports(a->s, a->node, false);
 }
 
 /* As master PortStateChange is cleared before the ports are read; till then they are asked at the
@@ -158,7 +292,7 @@ discover_ask_switch(struct sweeper *s, uint32_t node)
 	    ask_get_at(
 		a, WIRE_ATTR_SWITCH_INFO, 0, may_clear ? on_switch_info_first : on_switch_info) &&
 	    !may_clear)
-		ask_ports(s, node);
+		read_ports(s, node, false);
 	if (ar_is_asked(s, node) && (a = new_read(s, node, 0)) != NULL)
 		ar_ask(a);
 }

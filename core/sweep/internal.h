@@ -54,7 +54,8 @@ enum routing_end routing_take(struct sweeper *s);
 /* discover.c */
 void discover_start(struct sweeper *s);
 void discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port);
-void discover_ask_switch(struct sweeper *s, uint32_t node); /* and all its ports */
+/* SwitchInfo, and PortInfo of the ports that are in doubt. */
+void discover_ask_switch(struct sweeper *s, uint32_t node);
 void discover_ask_desc(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_probe(struct sweeper *s, uint32_t node, uint8_t port);
 /* Who answers behind node:port is left out; told: the log has it already. */
@@ -65,6 +66,19 @@ void discover_let_go(struct sweeper *s);
 /* What lies behind node:port has a GUID of owner's, or says that it is its owner_port. */
 void discover_leave_out(
     struct sweeper *s, uint32_t node, uint8_t port, uint32_t owner, uint8_t owner_port);
+/* states.c */
+enum states_say {
+	STATES_NONE,	     /* there is no table: all ports tell their states themselves */
+	STATES_AS_KNOWN,     /* all ports of the block are in the states that are known */
+	STATES_HAVE_CHANGED, /* not all */
+};
+/* A switch was asked for a block of its table (64 bytes; NULL: no answer).  Ports of which PortInfo
+ * is to be read are in doubt then, and one that has no table is told of, once. */
+enum states_say states_judge(
+    struct sweeper *s, uint32_t node, unsigned block, enum txn_status status, const uint8_t *table);
+/* Is the state that PortInfo of a port shows what the table of its switch has told of it?  If not,
+ * all ports of the switch are in doubt. */
+void states_compare(struct sweeper *s, uint32_t node, bool is_so);
 /* reread.c */
 void discover_reread(struct sweeper *s);
 /* Doubt both ends of cables that do not go together. */

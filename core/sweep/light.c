@@ -26,8 +26,10 @@ on_light(struct ask *a, enum txn_status status, const uint8_t *reply)
 	}
 	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &now);
 	observe_changes(a->s, a->node, now.port_state_change);
-	if (now.port_state_change || (n->sw_known && now.linear_fdb_top < n->sw.linear_fdb_top))
+	if (n->sw_known && now.linear_fdb_top < n->sw.linear_fdb_top)
 		doubt_node(a->s, a->node);
+	else if (now.port_state_change)
+		doubt_states(a->s, a->node);
 }
 
 void

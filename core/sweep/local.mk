@@ -10,6 +10,7 @@ CORE_SOURCES += \
 	core/sweep/model.c \
 	core/sweep/observe.c \
 	core/sweep/observe.h \
+	core/sweep/states.c \
 	core/sweep/reread.c \
 	core/sweep/routing.c \
 	core/sweep/say.c \

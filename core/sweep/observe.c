@@ -59,6 +59,7 @@ note_reboot(struct sweeper *s, uint32_t slot)
 {
 	struct inv_node *n = inv_node(&s->inv, slot);
 
+	n->n_states_missed = 0; /* it may be another firmware */
 	n->mft = n->lft == LFT_FOREIGN ? MFT_EMPTY : MFT_UNKNOWN;
 	n->lft = LFT_BLANK;
 	n->sw_refused = 0;
@@ -83,9 +84,27 @@ observe_changes(struct sweeper *s, uint32_t slot, bool any)
 			if (p->edge == EDGE_LINKED)
 				forget_port(&inv_node(&s->inv, p->peer)->ports[p->peer_port]);
 		}
-		p->raised = false;
+		p->raised = any && p->raised;
 	}
+	n->raised = any && n->raised;
+}
+
+void
+observe_has_told(struct inv_node *n)
+{
+	for (unsigned p = 1; n->raised && p <= n->n_ports; p++)
+		n->ports[p].raised = false;
 	n->raised = false;
+}
+
+bool
+observe_has_stayed(const struct inv_node *n)
+{
+	for (unsigned p = 1; p <= n->n_ports; p++)
+		if (observe_port_is_fresh(&n->ports[p]) && !n->ports[p].raised &&
+		    n->ports[p].info.port_state > WIRE_PORT_INIT)
+			return true;
+	return false;
 }
 
 bool
@@ -138,14 +157,15 @@ note_reset(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_po
 static void
 note_bounce(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_port_info *now)
 {
-	struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
+	struct inv_node *n = inv_node(&s->inv, slot);
+	struct inv_port *p = &n->ports[port];
 
 	if (now->port_state > WIRE_PORT_INIT || p->info.port_state <= now->port_state)
 		return;
 	if (slot == s->inv.local && port == s->inv.local_port)
 		sms_was_cut_off(s);
 	s->disc->changed = true;
-	inv_node(&s->inv, slot)->fell = true;
+	n->fell = true;
 	p->n_falls++;
 	if (s->set.sweep.flap_still_ms > 0)
 		flaps_fell(&s->inv, slot, port, s->set.sweep.flap_still_ms, sweeper_clock_ms(s));

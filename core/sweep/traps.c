@@ -325,11 +325,14 @@ is_discovering(const struct sweeper *s)
 }
 
 static void
-read_again(struct sweeper *s, uint32_t slot, const char *reason)
+read_again(struct sweeper *s, uint32_t slot, uint16_t number, const char *reason)
 {
 	s->traps->counts.acted++;
 	fm_log_rl(&s->logs.traps, FM_LOG_INFO, "sweep", "%s", reason);
-	doubt_node(s, slot);
+	if (number == TRAP_LINK_STATE)
+		doubt_states(s, slot);
+	else
+		doubt_node(s, slot);
 	if (!is_discovering(s))
 		sweeper_request(s, SWEEP_NAMED, reason);
 }
@@ -388,7 +391,7 @@ act(struct sweeper *s, const struct source *src, const struct wire_notice *n, st
 		owe(s->traps, r, held_till(r, now_ms));
 	} else {
 		r->n_reads++;
-		read_again(s, src->slot, reason);
+		read_again(s, src->slot, n->trap_number, reason);
 	}
 }
 
@@ -485,7 +488,7 @@ pay(struct sweeper *s, struct trap_row *r)
 	if (src.slot == INV_NONE)
 		look_for(s, r, reason);
 	else
-		read_again(s, src.slot, reason);
+		read_again(s, src.slot, number, reason);
 }
 
 void

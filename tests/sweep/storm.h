@@ -18,6 +18,9 @@
  * Those above STORM_ISOLATED_MAX leave cables out that flap, and half of their events are of one
  * cable.
  *
+ * Those above STORM_FLAPS_MAX are the storms of so many seeds below, on switches that tell the
+ * states of their ports in one table; in every other one some tell them wrongly, or not at all.
+ *
  * Then packets are lost no more, silent nodes answer, half the storms get their cables back.
  * After CALM_NS and two light sweeps every port, LID, table entry, map and pair of hosts of the
  * simulator is compared with fmd's plan and inventory (storm_truth.c), and all that hosts hold
@@ -36,6 +39,7 @@
 #define STORM_PLAIN_MAX 1000 /* seeds */
 #define STORM_MORE_MAX 1000000
 #define STORM_ISOLATED_MAX 2000000
+#define STORM_FLAPS_MAX 3000000
 #define STORM_TEXT_BYTES 2048
 
 struct storm_place {

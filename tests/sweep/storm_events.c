@@ -105,15 +105,33 @@ draw_flaps(struct storm *s, uint64_t seed)
 	}
 }
 
+/* Half of the switches tell the states of their ports, the others do not, or wrongly. */
+static void
+draw_states(struct storm *s, uint64_t seed)
+{
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, seed);
+	for (uint32_t n = 0; n < s->rig.nl.n_nodes; n++)
+		if (rig_is_switch(&s->rig, n) && fm_rng_below(&rng, 2))
+			sim_set_port_states(s->rig.sim, n,
+			    (enum sim_port_states)fm_rng_below(&rng, SIM_STATES_STUCK + 1));
+}
+
 void
 storm_draw(struct storm *s, const struct storm_place *place, uint64_t seed)
 {
+	bool tells = seed > STORM_FLAPS_MAX;
 	const char *looks = getenv("STORM_AUDIT_MS");
 	struct sim_options o;
 
+	seed -= tells ? STORM_FLAPS_MAX : 0;
 	draw_times(s, seed, &o);
+	o.port_states = tells ? SIM_STATES_TRUE : SIM_STATES_NONE;
 	rig_generate(&s->rig.nl, place->words);
 	rig_sim(&s->rig, &o);
+	if (tells && seed % 2 == 0)
+		draw_states(s, seed);
 	s->rig.set.sweep.interval_ms = SWEEP_INTERVAL_NS / NS_PER_MS;
 	rig_use(&s->rig, place->engine);
 	s->rig.set.sm.polling_timeout_ms = 1000;
