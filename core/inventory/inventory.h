@@ -146,6 +146,7 @@ struct inv_node {
 	struct wire_switch_info sw; /* as last reported, when sw_known */
 	struct wire_node_info info;
 	uint64_t sw_read_seq, sw_doubt_seq; /* of SwitchInfo: observe.h */
+	uint64_t came_seq;    /* number of the last request before it came, new or back */
 	uint32_t seen_in;     /* number of the discovery that last saw it */
 	uint32_t generation;  /* raised when it is gone, or another node or place is meant */
 	uint32_t older;	      /* slot of what had this GUID and another type or number of ports */

@@ -391,8 +391,10 @@ greet(struct sweeper *s, uint32_t slot, const struct smp_route *route)
 	struct inv_node *n = inv_node(&s->inv, slot);
 
 	inv_age_links(&s->inv, slot);
-	if (!n->present)
+	if (!n->present) {
 		n->first_in = s->report.number;
+		n->came_seq = s->reading.seq;
+	}
 	n->seen_in = s->disc->mark;
 	n->present = true;
 	n->silent = n->quiet = false;

@@ -166,6 +166,8 @@ note_bounce(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_p
 		sms_was_cut_off(s);
 	s->disc->changed = true;
 	n->fell = true;
+	if (p->read_seq <= n->came_seq)
+		return; /* the record is of before it was gone, and the cable was found since */
 	p->n_falls++;
 	if (s->set.sweep.flap_still_ms > 0)
 		flaps_fell(&s->inv, slot, port, s->set.sweep.flap_still_ms, sweeper_clock_ms(s));
