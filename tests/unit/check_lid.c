@@ -107,6 +107,141 @@ START_TEST(test_exhausted)
 }
 END_TEST
 
+/* ------------------------------------------------------------ leaf by leaf */
+
+#define BLOCK 64u
+#define LEAVES_MAX 400
+#define WANTS_MAX 16000
+
+static struct lid_want wants[WANTS_MAX];
+
+/* Leaves of so many hosts with their switches, then switches without hosts. */
+static uint32_t
+make_tree(uint32_t n_leaves, uint32_t n_hosts, uint32_t n_spines, uint8_t lmc)
+{
+	uint32_t n = 0;
+
+	ck_assert_uint_le(n_leaves * (n_hosts + 1) + n_spines, WANTS_MAX);
+	for (uint32_t leaf = 1; leaf <= n_leaves + n_spines; leaf++) {
+		wants[n] = (struct lid_want){ .guid = n + 1, .leaf = leaf, .is_switch = true };
+		n++;
+		for (uint32_t h = 0; leaf <= n_leaves && h < n_hosts; h++, n++)
+			wants[n] = (struct lid_want){ .guid = n + 1, .leaf = leaf, .lmc = lmc };
+	}
+	return n;
+}
+
+/* What a leaf's hosts touch. */
+struct spread {
+	uint32_t n_more;      /* leaves whose hosts touch more blocks than they need */
+	uint32_t n_elsewhere; /* leaves of which the switch is in a block of none of its hosts */
+	uint32_t n_blocks;    /* of all LIDs */
+};
+
+/* Each LID is given once, on its boundary; the hosts of a leaf follow one another. */
+static struct spread
+look_at(uint32_t n)
+{
+	static uint8_t given[LID_UNICAST_MAX + 1];
+	struct spread s = { 0 };
+
+	memset(given, 0, sizeof(given));
+	for (uint32_t i = 0; i < n; i++) {
+		const struct lid_want *w = &wants[i];
+
+		ck_assert_uint_ge(w->lid, 1);
+		ck_assert_uint_eq(w->lid % (1u << w->lmc), 0);
+		for (uint32_t k = 0; k < 1u << w->lmc; k++)
+			ck_assert_uint_eq(given[w->lid + k]++, 0);
+		if (w->lid / BLOCK + 1 > s.n_blocks)
+			s.n_blocks = w->lid / BLOCK + 1;
+	}
+	for (uint32_t i = 0, end; i < n; i = end) {
+		uint32_t first, last, size;
+
+		for (end = i + 1; end < n && wants[end].leaf == wants[i].leaf; end++)
+			if (end > i + 1)
+				ck_assert_uint_eq(
+				    wants[end].lid, wants[end - 1].lid + (1u << wants[end].lmc));
+		if (end == i + 1)
+			continue;
+		size = (end - i - 1) << wants[i + 1].lmc;
+		first = wants[i + 1].lid / BLOCK;
+		last = (wants[i + 1].lid + size - 1) / BLOCK;
+		s.n_more += last - first > (size - 1) / BLOCK;
+		s.n_elsewhere += wants[i].lid / BLOCK < first || wants[i].lid / BLOCK > last;
+	}
+	return s;
+}
+
+/* What comes of fabrics, which is no more than this.  A tight row of 18 hosts and their switch has
+ * 28 % of the leaves in a block more, 36 LIDs 55 %. */
+static const struct {
+	uint32_t n_leaves, n_hosts, n_spines;
+	uint8_t lmc;
+	struct spread most;
+} trees[] = {
+	{ 216, 18, 180, 0, { 0, 0, 72 } }, /* 67 blocks at least */
+	{ 648, 18, 1296, 0, { 0, 0, 226 } },
+	{ 216, 18, 180, 1, { 78, 0, 138 } },
+	{ 216, 18, 180, 2, { 0, 0, 270 } },
+	{ 36, 18, 18, 0, { 6, 0, 11 } }, /* there is hardly room for gaps */
+	{ 100, 32, 32, 0, { 3, 100, 54 } },
+	{ 100, 16, 32, 0, { 1, 100, 28 } },
+	{ 100, 20, 20, 0, { 0, 0, 34 } },
+	{ 60, 24, 24, 0, { 8, 0, 26 } },
+	{ 300, 40, 40, 0, { 91, 0, 209 } },
+};
+
+START_TEST(test_leaf_by_leaf)
+{
+	uint32_t n =
+	    make_tree(trees[_i].n_leaves, trees[_i].n_hosts, trees[_i].n_spines, trees[_i].lmc);
+	struct fm_error err;
+	struct spread s;
+
+	ck_assert_int_eq(lid_assign(wants, n, true, &err), 0);
+	s = look_at(n);
+	printf("%u leaves of %u, LMC %u: %u more, %u elsewhere, %u blocks\n", trees[_i].n_leaves,
+	    trees[_i].n_hosts, trees[_i].lmc, s.n_more, s.n_elsewhere, s.n_blocks);
+	ck_assert_uint_le(s.n_more, trees[_i].most.n_more);
+	ck_assert_uint_le(s.n_elsewhere, trees[_i].most.n_elsewhere);
+	ck_assert_uint_le(s.n_blocks, trees[_i].most.n_blocks);
+}
+END_TEST
+
+/* LIDs that are there stay, and a host that comes is given one in a block of its leaf. */
+START_TEST(test_leaf_with_lids)
+{
+	uint32_t n = make_tree(36, 18, 18, (uint8_t)_i), newcomer = 5 * 19 + 3;
+	static uint16_t before[WANTS_MAX];
+	struct fm_error err;
+
+	ck_assert_int_eq(lid_assign(wants, n, true, &err), 0);
+	for (uint32_t i = 0; i < n; i++) {
+		before[i] = wants[i].lid;
+		*(i % 2 ? &wants[i].stored : &wants[i].present) = wants[i].lid;
+	}
+	wants[newcomer].stored = wants[newcomer].present = 0;
+	for (uint32_t i = 0; i < 19; i++) /* a leaf of its own that comes later */
+		wants[30 * 19 + i].stored = wants[30 * 19 + i].present = 0;
+	ck_assert_int_eq(lid_assign(wants, n, true, &err), 0);
+	for (uint32_t i = 0; i < n; i++)
+		if (i != newcomer && i / 19 != 30)
+			ck_assert_uint_eq(wants[i].lid, before[i]);
+	ck_assert_uint_eq(
+	    wants[newcomer].lid, before[newcomer]); /* the only one that is free there */
+	look_at(n);
+	for (uint32_t i = 0; i < n; i++)
+		wants[i].present = (uint16_t)(wants[i].lid + (1000u << _i));
+	for (uint32_t i = 0; i < n; i++)
+		wants[i].stored = 0;
+	ck_assert_int_eq(lid_assign(wants, n, true, &err), 0);
+	for (uint32_t i = 0; i < n; i++)
+		ck_assert_uint_eq(wants[i].lid, wants[i].present);
+}
+END_TEST
+
 /* Two pods of two leaves, numbered crosswise, one aggregation switch each,
  * one spine: 0,2 pod A; 1,3 pod B; 4,5 aggregation; 6 spine; 7 alone. */
 START_TEST(test_switch_order)
@@ -232,6 +367,8 @@ main(void)
 	tcase_add_test(tc, test_conflicts_by_guid);
 	tcase_add_test(tc, test_unusable);
 	tcase_add_test(tc, test_exhausted);
+	tcase_add_loop_test(tc, test_leaf_by_leaf, 0, sizeof(trees) / sizeof(trees[0]));
+	tcase_add_loop_test(tc, test_leaf_with_lids, 0, 3);
 	tcase_add_test(tc, test_switch_order);
 	tcase_add_test(tc, test_guid2lid);
 	tcase_add_test(tc, test_guid2mkey);
