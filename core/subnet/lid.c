@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Giving out LIDs.  Four passes over the wants: stored LIDs, present LIDs, the
- * hosts of each leaf side by side, then the first fit.  owner[lid] is the want
- * that holds a LID; a claim of the same pass with a smaller GUID evicts, an
- * earlier pass never yields.  First fit keeps one cursor per LMC that only moves
- * up, so it costs 8 * 48K steps in all.
+ * Giving out LIDs.  Three passes over the wants: stored LIDs, present LIDs,
+ * then the first fit.  owner[lid] is the want that holds a LID; a claim of
+ * the same pass with a smaller GUID evicts, an earlier pass never yields.
+ * First fit keeps one cursor per LMC that only moves up, so it costs 8 * 48K
+ * steps in all.
  */
 #include "core/subnet/lid.h"
 
@@ -20,9 +20,6 @@
 #define NOBODY UINT32_MAX
 #define MAX_LMC 7
 #define MISFITS_NAMED 3
-#define BLOCK 64       /* LIDs of a block of a forwarding table */
-#define FILL_MIN 16    /* hosts, and on: so many of a leaf may fill blocks by themselves */
-#define LONGER_PART 12 /* by that part tables may be longer than they have to be */
 
 enum pass { PASS_NONE, PASS_STORED, PASS_PRESENT, PASS_FRESH };
 
@@ -147,181 +144,6 @@ is_free(const struct assign *a, uint32_t lid, uint32_t size)
 	return true;
 }
 
-/* ------------------------------------------------------------ leaf by leaf */
-
-/* Leaves are placed one behind the other. */
-struct row {
-	uint64_t n_gaps_most, n_gaps; /* LIDs that may be left free before leaves, and that are */
-	uint64_t n_lids, n_given;     /* of leaves, all and so far */
-	uint32_t cursor;	      /* the next leaf begins here, or behind */
-};
-
-/* Wants first .. end - 1 are the ends of one switch. */
-struct leaf {
-	uint32_t first, end;
-	uint32_t size,
-	    step; /* LIDs of its hosts, and of each of them; 0: they are of several LMCs */
-	uint32_t leaf_switch; /* want; NOBODY */
-	uint32_t n_of_switch; /* its LIDs beside those of the hosts; 0: it goes elsewhere */
-	bool has_lids;	      /* one of its hosts has LIDs already */
-};
-
-static uint32_t
-n_lids(const struct lid_want *w)
-{
-	return 1u << w->lmc;
-}
-
-static uint32_t
-round_up(uint32_t n, uint32_t to)
-{
-	return (n + to - 1) / to * to;
-}
-
-/* Hosts that fill blocks by themselves have no room there for their switch. */
-static struct leaf
-look_at_leaf(const struct assign *a, uint32_t first)
-{
-	struct leaf f = { .first = first, .end = first, .leaf_switch = NOBODY, .step = 1 };
-	bool any = false;
-
-	for (; f.end < a->n && a->wants[f.end].leaf == a->wants[first].leaf; f.end++) {
-		const struct lid_want *w = &a->wants[f.end];
-
-		if (w->is_switch) {
-			f.leaf_switch = f.end;
-			continue;
-		}
-		f.step = !any || f.step == n_lids(w) ? n_lids(w) : 0;
-		f.size += n_lids(w);
-		f.has_lids = f.has_lids || w->lid != 0;
-		any = true;
-	}
-	if (f.leaf_switch != NOBODY && any && (BLOCK % f.size != 0 || f.size < FILL_MIN) &&
-	    n_lids(&a->wants[f.leaf_switch]) <= f.step)
-		f.n_of_switch = n_lids(&a->wants[f.leaf_switch]);
-	return f;
-}
-
-static struct row
-begin_row(const struct assign *a)
-{
-	struct row r = { .cursor = 1 };
-	uint64_t n_all = 1, n_blocks; /* LID 0 is reserved */
-	struct leaf f;
-
-	for (uint32_t i = 0; i < a->n; i++)
-		n_all += n_lids(&a->wants[i]);
-	for (uint32_t i = 0; i < a->n; i = f.end) {
-		f = look_at_leaf(a, i);
-		if (a->wants[i].leaf != 0)
-			r.n_lids += f.size + f.n_of_switch;
-	}
-	n_blocks = (n_all + BLOCK - 1) / BLOCK;
-	n_blocks += n_blocks / LONGER_PART;
-	if (n_blocks > N_LIDS / BLOCK)
-		n_blocks = N_LIDS / BLOCK;
-	if (n_blocks * BLOCK > 1 + r.n_lids)
-		r.n_gaps_most = n_blocks * BLOCK - 1 - r.n_lids;
-	return r;
-}
-
-/* Gaps are spread evenly: the last leaves are as well off as the first. */
-static bool
-may_leave(const struct row *r, uint32_t n)
-{
-	return (r->n_gaps + n) * r->n_lids <= r->n_gaps_most * r->n_given;
-}
-
-/* Where so many LIDs side by side go; 0: nowhere. */
-static uint32_t
-find_place(struct assign *a, struct row *r, uint32_t size, uint32_t step)
-{
-	for (uint32_t lid = round_up(r->cursor, step); lid + size <= N_LIDS; lid += step) {
-		uint32_t next = round_up(lid, BLOCK);
-		uint32_t n_borders = (lid + size - 1) / BLOCK - lid / BLOCK;
-
-		if (!is_free(a, lid, size)) {
-			r->cursor = lid + step;
-			continue;
-		}
-		if (n_borders > (size - 1) / BLOCK && next + size <= N_LIDS &&
-		    is_free(a, next, size) && may_leave(r, next - r->cursor))
-			lid = next;
-		r->n_gaps += lid - r->cursor;
-		r->cursor = lid + size;
-		return lid;
-	}
-	return 0;
-}
-
-static void
-place_leaf(struct assign *a, struct row *r, const struct leaf *f)
-{
-	uint32_t n_of_switch = f->n_of_switch, lid;
-
-	if (f->size == 0 || f->step == 0 || f->has_lids)
-		return;
-	if (n_of_switch > 0 && a->wants[f->leaf_switch].lid != 0)
-		n_of_switch = 0;
-	r->n_given += f->size + n_of_switch;
-	lid = find_place(a, r, f->size + n_of_switch, f->step);
-	if (lid == 0)
-		return;
-	/* in want order, but for a switch that would have all hosts wait for a boundary */
-	for (uint32_t i = f->first; i < f->end; i++) {
-		if (a->wants[i].is_switch && (n_of_switch == 0 || n_of_switch != f->step))
-			continue;
-		hold(a, i, (uint16_t)lid, PASS_FRESH);
-		lid += f->step;
-	}
-	if (n_of_switch > 0 && n_of_switch != f->step)
-		hold(a, f->leaf_switch, (uint16_t)lid, PASS_FRESH);
-}
-
-static void
-place_leaves(struct assign *a)
-{
-	struct row r = begin_row(a);
-	struct leaf f;
-
-	for (uint32_t i = 0; i < a->n; i = f.end) {
-		f = look_at_leaf(a, i);
-		if (a->wants[i].leaf != 0)
-			place_leaf(a, &r, &f);
-	}
-}
-
-/* Free LIDs for want i in the block of another; 0: there are none. */
-static uint32_t
-find_beside(const struct assign *a, uint32_t i, uint32_t other)
-{
-	uint32_t size = n_lids(&a->wants[i]), block = a->wants[other].lid / BLOCK * BLOCK;
-
-	if (a->wants[other].lid == 0)
-		return 0;
-	for (uint32_t lid = block > 0 ? block : size; lid + size <= block + BLOCK; lid += size)
-		if (is_free(a, lid, size))
-			return lid;
-	return 0;
-}
-
-/* ... in a block of its leaf. */
-static uint32_t
-find_in_leaf(const struct assign *a, uint32_t i)
-{
-	const struct lid_want *w = a->wants;
-	uint32_t lid = 0;
-
-	if (w[i].leaf == 0)
-		return 0;
-	for (uint32_t k = i; lid == 0 && k > 0 && w[k - 1].leaf == w[i].leaf; k--)
-		lid = find_beside(a, i, k - 1);
-	for (uint32_t k = i + 1; lid == 0 && k < a->n && w[k].leaf == w[i].leaf; k++)
-		lid = find_beside(a, i, k);
-	return lid;
-}
-
 static int
 first_fit(struct assign *a, struct fm_error *err)
 {
@@ -333,15 +155,10 @@ first_fit(struct assign *a, struct fm_error *err)
 	for (uint32_t i = 0; i < a->n; i++)
 		n_wanted += 1u << a->wants[i].lmc;
 	for (uint32_t i = 0; i < a->n; i++) {
-		uint32_t lmc = a->wants[i].lmc, size = 1u << lmc, near;
+		uint32_t lmc = a->wants[i].lmc, size = 1u << lmc;
 
 		if (a->wants[i].lid != 0)
 			continue;
-		near = find_in_leaf(a, i);
-		if (near != 0) {
-			hold(a, i, (uint16_t)near, PASS_FRESH);
-			continue;
-		}
 		while (cursor[lmc] + size <= N_LIDS && !is_free(a, cursor[lmc], size))
 			cursor[lmc] += size;
 		if (cursor[lmc] + size > N_LIDS)
@@ -382,7 +199,6 @@ assign(
 	for (uint32_t i = 0; i < n && honour_present; i++)
 		claim(&a, i, wants[i].present, PASS_PRESENT);
 	say_misfits(&a);
-	place_leaves(&a);
 	rc = first_fit(&a, err);
 	fm_arena_fini(&mem);
 	return rc;
@@ -399,3 +215,5 @@ lid_foretell(struct lid_want *wants, uint32_t n, bool honour_present, struct fm_
 {
 	return assign(wants, n, honour_present, true, err);
 }
+
+/* ------------------------------------------------------------ switch order */

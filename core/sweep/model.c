@@ -70,15 +70,12 @@ struct lid_round {
 	struct fm_arena mem;
 };
 
-/* leaf: the switch that it is, or hangs on, as lid_want has it. */
 static bool
-want_lid(struct sweeper *s, struct lid_round *r, uint32_t slot, uint8_t port, uint32_t leaf)
+want_lid(struct sweeper *s, struct lid_round *r, uint32_t slot, uint8_t port)
 {
 	const struct inv_node *n = inv_node(&s->inv, slot);
 	const struct inv_port *p = &n->ports[port];
-	struct lid_want w = {
-		.guid = p->guid, .name = n->name, .leaf = leaf, .is_switch = inv_is_switch(n)
-	};
+	struct lid_want w = { .guid = p->guid, .name = n->name };
 	struct wanted_port ref = { slot, port };
 
 	if (!port_wants_lid(&s->inv, slot, port))
@@ -139,13 +136,13 @@ want_all(struct sweeper *s, struct lid_round *r, struct fm_error *err)
 		uint32_t slot = s->inv.switches.item[order[i]];
 		const struct inv_node *n = inv_node(&s->inv, slot);
 
-		ok = want_lid(s, r, slot, 0, slot + 1);
+		ok = want_lid(s, r, slot, 0);
 		for (unsigned p = 1; ok && n->present && p <= n->n_ports; p++) {
 			const struct inv_port *port = &n->ports[p];
 
 			if (port->edge == EDGE_LINKED &&
 			    !inv_is_switch(inv_node(&s->inv, port->peer)))
-				ok = want_lid(s, r, port->peer, port->peer_port, slot + 1);
+				ok = want_lid(s, r, port->peer, port->peer_port);
 		}
 	}
 	/* CAs cabled to each other */
@@ -155,7 +152,7 @@ want_all(struct sweeper *s, struct lid_round *r, struct fm_error *err)
 		for (unsigned p = 1; ok && n->present && !inv_is_switch(n) && p <= n->n_ports; p++)
 			if (n->ports[p].edge == EDGE_LINKED &&
 			    !inv_is_switch(inv_node(&s->inv, n->ports[p].peer)))
-				ok = want_lid(s, r, i, (uint8_t)p, 0);
+				ok = want_lid(s, r, i, (uint8_t)p);
 	}
 	return ok;
 }

@@ -240,16 +240,11 @@ give_lids(struct made *m, struct fm_error *err)
 
 	if (wants == NULL)
 		return no_memory(err);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct snapshot_end *e = &m->b.ends.item[i];
-
-		wants[i] = (struct lid_want){ .guid = e->guid,
-			.leaf = e->sw == FM_NONE ? 0 : e->sw + 1,
-			.is_switch = e->kind == FM_END_SWITCH,
-			.lmc = e->lmc,
-			.present = e->lid,
-			.present_lmc = e->lmc };
-	}
+	for (uint32_t i = 0; i < n; i++)
+		wants[i] = (struct lid_want){ .guid = m->b.ends.item[i].guid,
+			.lmc = m->b.ends.item[i].lmc,
+			.present = m->b.ends.item[i].lid,
+			.present_lmc = m->b.ends.item[i].lmc };
 	rc = lid_assign(wants, n, true, err);
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		m->b.ends.item[i].lid = wants[i].lid;
