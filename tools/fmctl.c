@@ -37,12 +37,15 @@ const struct verb fmctl_verbs[] = {
 	    "  --trouble            those of which something is unfinished\n"
 	    "  --degraded           those narrower or slower than both ends support\n",
 	    { "name" }, false, "trouble degraded", "links", fmctl_show_links, NULL },
-	{ "path", "[-G|-L] FROM TO", "the way of packets, hop by hop: LIDs, GUIDs or names",
+	{ "path", "[-G|-L] [--why] FROM TO",
+	    "the way of packets, hop by hop: LIDs, GUIDs or names",
 	    "  FROM, TO             a LID, a GUID or the name of a node; its first word will do\n"
 	    "                       where no other's is the same\n"
 	    "  -G, --guid           both are GUIDs\n"
-	    "  -L, --lid            both are LIDs\n",
-	    { "from", "to" }, false, "guid lid", NULL, fmctl_show_path, fmctl_judge_path },
+	    "  -L, --lid            both are LIDs\n"
+	    "      --why            at each hop the other cables that lead nearer, and why not by\n"
+	    "                       these\n",
+	    { "from", "to" }, false, "guid lid why", NULL, fmctl_show_path, fmctl_judge_path },
 	{ "routes", "", "which engine routes what, and why others refused", NULL, { NULL }, false,
 	    NULL, NULL, fmctl_show_routes, NULL },
 	{ "regions", "", "what each region holds, its borders, who routes it", NULL, { NULL },
@@ -356,6 +359,7 @@ static const struct option long_options[] = {
 	{ "tables", no_argument, NULL, OPT_FLAGS + 9 },
 	{ "follow", no_argument, NULL, OPT_FLAGS + 10 },
 	{ "history", no_argument, NULL, OPT_FLAGS + 11 },
+	{ "why", no_argument, NULL, OPT_FLAGS + 12 },
 	{ "guid", no_argument, NULL, 'G' },
 	{ "lid", no_argument, NULL, 'L' },
 	{ 0 },

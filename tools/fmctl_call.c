@@ -12,6 +12,7 @@
 #include "tools/fmctl.h"
 
 #define ANSWER_S 30
+#define COUNTED_MS 5000 /* and without the number of routes then */
 
 static unsigned
 patience_s(const struct ask *a)
@@ -267,9 +268,19 @@ call_book(const struct ask *a, json_t **result, struct fm_error *err)
 static int
 call_path(const struct ask *a, json_t **result, struct fm_error *err)
 {
+	const struct timespec pause = { .tv_nsec = 20 * 1000000 };
 	int rc = call_once(a, result, err);
 	char path[4096];
 
+	/* --why: routes on cables are counted beside fmd's loop */
+	for (unsigned ms = 0; rc == 0 && ms < COUNTED_MS &&
+	     strcmp(fmctl_string(*result, "planned"), "counting") == 0;
+	     ms += 20) {
+		nanosleep(&pause, NULL);
+		json_decref(*result);
+		*result = NULL;
+		rc = call_once(a, result, err);
+	}
 	if (rc != 0)
 		return rc;
 	name_book(a, path, sizeof(path));

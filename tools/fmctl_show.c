@@ -771,6 +771,35 @@ show_link(const json_t *from, FILE *out)
 	fputc('\n', out);
 }
 
+/* Why by this port of a switch, and not by another: --why. */
+static void
+show_choices(const json_t *h, FILE *out)
+{
+	const json_t *c = json_object_get(h, "choices"), *others = json_object_get(c, "others");
+	json_int_t n = fmctl_number(c, "n_others");
+
+	if (c == NULL)
+		return;
+	fprintf(out, "    by port %" I ", one of %" I " that lead nearer: %s",
+	    fmctl_number(h, "out"), n + 1, fmctl_string(c, "engine"));
+	if (json_is_integer(json_object_get(c, "routes")))
+		fprintf(out, ", %" I " routes", fmctl_number(c, "routes"));
+	if (json_is_integer(json_object_get(c, "repaired_from")))
+		fprintf(out, "; by port %" I " before a repair", fmctl_number(c, "repaired_from"));
+	fputc('\n', out);
+	for (size_t i = 0; i < json_array_size(others); i++) {
+		const json_t *o = json_array_get(others, i);
+
+		fprintf(out, "      not by port %" I " to \"%s\"", fmctl_number(o, "port"),
+		    fmctl_string(o, "to"));
+		if (json_is_integer(json_object_get(o, "routes")))
+			fprintf(out, ", %" I " routes", fmctl_number(o, "routes"));
+		fprintf(out, ": %s\n", fmctl_string(o, "why"));
+	}
+	if (n > (json_int_t)json_array_size(others))
+		fprintf(out, "      and %" I " more\n", n - (json_int_t)json_array_size(others));
+}
+
 static void
 show_hops(const json_t *p, FILE *out)
 {
@@ -790,6 +819,8 @@ show_hops(const json_t *p, FILE *out)
 			    fmctl_string(h, "switch"));
 			show_link(before, out);
 		}
+		if (i + 1 < json_array_size(hops))
+			show_choices(h, out);
 		out_port = fmctl_number(h, "out");
 		before = h;
 	}

@@ -1012,8 +1012,10 @@ static const struct ctl_command commands[] = {
 	    run_vfabrics, "name", true },
 	{ "congestion", "which ports of switches have marked packets, as their logs say",
 	    run_congestion, "", true },
-	{ "path", "the way of packets: from, to; lid, guid: that is what these are", run_path,
-	    "from to lid guid", true },
+	{ "path",
+	    "the way of packets: from, to; lid, guid: that is what these are; why: and not "
+	    "another",
+	    run_path, "from to lid guid why", true },
 	{ "paths",
 	    "what the SA says of paths from a lid to all; without it: the ports; from: a page on",
 	    run_paths, "lid from", true },

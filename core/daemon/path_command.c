@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "core/daemon/daemon.h"
+#include "core/picture/choices.h"
+#include "core/picture/loads.h"
 #include "core/sa/path_query.h"
 #include "core/server/server.h"
 #include "core/text/json_text.h"
@@ -212,14 +214,20 @@ hop_json(const struct sa_view *v, const struct sa_hop *h)
 	    json_guid(n->info.node_guid), "lid", (int)n->lid);
 }
 
+/* why: NULL, it is not asked. */
 static json_t *
-hops_json(const struct sa_view *v, const struct sa_hop *hop, unsigned n)
+hops_json(const struct sa_view *v, const struct choices *why, const struct sa_hop *hop, unsigned n)
 {
-	json_t *hops = json_array();
+	json_t *hops = json_array(), *one;
 
-	for (unsigned i = 0; hops != NULL && i < n; i++)
-		if (v->sw_node[hop[i].sw] != FM_NONE)
-			json_array_append_new(hops, hop_json(v, &hop[i]));
+	for (unsigned i = 0; hops != NULL && i < n; i++) {
+		if (v->sw_node[hop[i].sw] == FM_NONE)
+			continue;
+		one = hop_json(v, &hop[i]);
+		if (one != NULL && why != NULL)
+			json_object_set_new(one, "choices", choices_json(why, hop[i].sw));
+		json_array_append_new(hops, one);
+	}
 	return hops;
 }
 
@@ -270,8 +278,8 @@ doubtful_json(const struct inventory *inv, const struct sa_view *v, uint16_t dli
 }
 
 static json_t *
-path_json(const struct inventory *inv, const struct sa_view *v, uint32_t src, uint16_t slid,
-    uint32_t dst, uint16_t dlid)
+path_json(const struct inventory *inv, const struct sa_view *v, const struct choices *why,
+    uint32_t src, uint16_t slid, uint32_t dst, uint16_t dlid)
 {
 	struct sa_hop hop[SA_MOST_HOPS];
 	struct sa_path path = { 0 };
@@ -289,7 +297,7 @@ path_json(const struct inventory *inv, const struct sa_view *v, uint32_t src, ui
 	    arrives && !json_is_null(doubtful) ? json_null() : json_boolean(arrives), "dead", dead,
 	    "in_doubt", doubtful, "sl", (int)path.sl, "mtu", (int)mtu_bytes(path.attr.mtu), "mbps",
 	    (json_int_t)path.attr.mbps, "reversible", (int)path.reversible, "pkey",
-	    (int)sa_view_shared_pkey(v, src, dst, 0), "hops", hops_json(v, hop, n));
+	    (int)sa_view_shared_pkey(v, src, dst, 0), "hops", hops_json(v, why, hop, n));
 	if (o != NULL)
 		add_own_link(v, src, path.sl, json_object_get(o, "from"));
 	return o;
@@ -306,6 +314,28 @@ whole_view(const struct daemon *d, struct fm_error *err)
 	sa_view_put(v); /* what was kept knows of no VLs */
 	fm_fail(err, FM_E_CONFIG, "the subnet is not up yet, or another SM's");
 	return NULL;
+}
+
+/* With the choices at each hop; routes on cables are counted beside the loop: "planned" says
+ * whether they have been. */
+static json_t *
+path_and_why(struct daemon *d, const struct sa_view *v, uint32_t src, uint16_t slid, uint32_t dst,
+    uint16_t dlid)
+{
+	const uint64_t *load = v->plan != NULL ? loads_of(d->loads, v->plan) : NULL;
+	struct choices why;
+	bool knows = v->plan != NULL && choices_init(&why, v->plan, &v->tables, load, dlid);
+	json_t *o =
+	    path_json(sweeper_inventory(d->sweeper), v, knows ? &why : NULL, src, slid, dst, dlid);
+
+	if (knows)
+		choices_fini(&why);
+	if (v->plan != NULL && load == NULL)
+		loads_ask(d->loads, v->plan);
+	if (o != NULL)
+		json_object_set_new(
+		    o, "planned", json_string(knows && load == NULL ? "counting" : "done"));
+	return o;
 }
 
 int
@@ -327,7 +357,9 @@ daemon_path(struct daemon *d, const json_t *args, json_t **result, struct fm_err
 	if (rc == 0)
 		rc = find(v, args, "to", &dst, &dlid, err);
 	if (rc == 0) {
-		*result = path_json(sweeper_inventory(d->sweeper), v, src, slid, dst, dlid);
+		*result = json_is_true(json_object_get(args, "why"))
+		    ? path_and_why(d, v, src, slid, dst, dlid)
+		    : path_json(sweeper_inventory(d->sweeper), v, NULL, src, slid, dst, dlid);
 		if (*result == NULL)
 			rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
 	}

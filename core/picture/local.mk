@@ -3,6 +3,8 @@
 CORE_SOURCES += \
 	core/picture/cable.c \
 	core/picture/cable.h \
+	core/picture/choices.c \
+	core/picture/choices.h \
 	core/picture/crossed.c \
 	core/picture/crossed.h \
 	core/picture/crossing.c \

@@ -71,6 +71,13 @@ says '^From ca {0x[0-9a-f]*} portnum 1 lid [0-9]*-[0-9]* "node17 HCA-1"$' \
 	'^\[2\] -> ca port {0x[0-9a-f]*}\[1\] lid [0-9]*-[0-9]* "node18 HCA-1"  vl 0 mtu ' \
 	'^To ca {0x[0-9a-f]*} portnum 1 lid [0-9]*-[0-9]* "node18 HCA-1"$' \
 	"^Path from LID [0-9]* to LID $lid: sl 0 mtu 4096 rate "
+exits 0 path --why node17 "$lid"
+says '^    by port [0-9]*, one of 2 that lead nearer: [a-z]*, [0-9]* routes$' \
+	'^      not by port [0-9]* to "spine-[12]", [0-9]* routes: \(bears more routes\|as good: the engine.s choice\)$'
+exits 0 path --why node17 "$lid" --json
+says '"planned": "done"' '"n_others": 1' '"repaired_from": null'
+exits 2 status --why
+says "status takes no --why"
 exits 2 path nowhere
 says "from where to where: path FROM TO"
 exits 2 path node17 node18

@@ -116,6 +116,20 @@ nue_lanes_undo(struct nue_lanes *l)
 	l->n_undo = 0;
 }
 
+unsigned
+nue_lanes_used(const struct nue_lanes *l)
+{
+	unsigned most = 0;
+
+	for (uint32_t t = 0; t < l->n_turns; t++)
+		for (unsigned sl = 0; sl < NUE_SLS; sl++) {
+			uint8_t label = ((const uint8_t *)&l->label[t])[sl];
+
+			most = label != NUE_UNSET && label > most ? label : most;
+		}
+	return most + 1;
+}
+
 /* ------------------------------------------------------------------- pairs */
 
 /* Of the SLs that can take the path the one with the fewest new turns. */

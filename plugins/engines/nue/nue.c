@@ -413,6 +413,19 @@ prefer_one_vl(struct nue *n, struct trial *best, bool *made, struct fm_error *er
 
 /* -------------------------------------------------------------------- tables */
 
+/* Alternates get no VL beyond a few, but those that base LIDs have. */
+static void
+limit_vls(struct nue *n)
+{
+	unsigned used;
+
+	if (n->trees.lanes == NULL)
+		return;
+	used = nue_lanes_used(&n->lanes);
+	used = used > FEW_VLS ? used : FEW_VLS;
+	n->lanes.n_vls = used < n->lanes.n_vls ? used : n->lanes.n_vls;
+}
+
 /* The other LIDs beside the base LIDs, or where there is no room for them on the same way. */
 static void
 grow_alternates(struct nue *n)
@@ -420,8 +433,7 @@ grow_alternates(struct nue *n)
 	const struct fm_fabric *fab = n->all;
 
 	n->trees.detours = true;
-	if (n->lanes.n_vls > FEW_VLS)
-		n->lanes.n_vls = FEW_VLS;
+	limit_vls(n);
 	for (fm_end e = 0; e < fab->sw_first_end[fab->n_switches]; e++)
 		for (uint32_t k = 1; fab->end_lid[e] != 0 && k < 1u << fab->end_lmc[e] &&
 		     !n->host->should_stop(n->host);

@@ -131,6 +131,8 @@ nue_turn(const struct nue_lanes *l, fm_arc in, fm_arc out)
  * it has already go with that. */
 bool nue_lanes_admit(struct nue_lanes *l, fm_sw source, fm_sw target, const fm_arc *path,
     uint32_t n_arcs, bool move);
+/* VLs of all paths that were admitted. */
+unsigned nue_lanes_used(const struct nue_lanes *l);
 void nue_lanes_mark(struct nue_lanes *l);
 /* Everything as it was at the mark, unless too much has happened since. */
 void nue_lanes_undo(struct nue_lanes *l);
