@@ -38,6 +38,7 @@ gets() {
 event() {
 	local words=$1 before tables n
 	shift
+	began=$SECONDS
 	before=$(gets)
 	tables=$(gets 0x0034)
 	n=$(wc -l <"$dir/fmd.out")
@@ -50,34 +51,42 @@ event() {
 	echo "$words: $all Gets, $of_tables of tables"
 }
 
+# So many, and a few for each second that the event lasts: fmd looks at its own port, and leaves
+# whose trap was lost with the switch tell it again.
+within() { # GETS
+	[ "$all" -le $(($1 + 5 * (SECONDS - began + 1))) ]
+}
+
+# A sweep takes 3 s where a request has met a switch in its last moment: it has ended before the
+# switch is back, on a slow machine, too.
+gone=12s
 up yes
-event 'lost: switch "leaf-36"' reboot leaf-36 for 5s
-[ "$all" -le 75 ] || fail "a leaf lost takes $all Gets"
+event 'lost: switch "leaf-36"' reboot leaf-36 for $gone
+within 60 || fail "a leaf lost takes $all Gets"
 [ "$of_tables" -ge 18 ] || fail "18 spines are asked for $of_tables tables"
 event 'came: switch "leaf-36"'
-[ "$all" -le 300 ] || fail "a leaf that comes back takes $all Gets"
+within 260 || fail "a leaf that comes back takes $all Gets"
 look
-event 'lost: switch "spine-18"' reboot spine-18 for 5s
-[ "$all" -le 120 ] || fail "a spine lost takes $all Gets"
+event 'lost: switch "spine-18"' reboot spine-18 for $gone
+within 110 || fail "a spine lost takes $all Gets"
 [ "$of_tables" -ge 36 ] || fail "36 leaves are asked for $of_tables tables"
 event 'came: switch "spine-18"'
-[ "$all" -le 300 ] || fail "a spine that comes back takes $all Gets"
+within 260 || fail "a spine that comes back takes $all Gets"
 grep 'offers a table' "$dir/fmd.out" && fail "a table that is right is said to be wrong"
 down
 echo "ok: with tables"
 
 up no
-event 'lost: switch "leaf-36"' reboot leaf-36 for 5s
+event 'lost: switch "leaf-36"' reboot leaf-36 for $gone
 [ "$all" -ge 600 ] && [ "$all" -le 760 ] || fail "without tables a leaf lost takes $all Gets"
 [ "$of_tables" = 0 ] || fail "a table is asked for that nobody offers"
-event 'came: switch "leaf-36"'
 down
 echo "ok: without tables"
 
 up silent
-event 'lost: switch "leaf-36"' reboot leaf-36 for 5s
+event 'lost: switch "leaf-36"' reboot leaf-36 for $gone
 event 'came: switch "leaf-36"'
-event 'lost: switch "leaf-36"' reboot leaf-36 for 5s
+event 'lost: switch "leaf-36"' reboot leaf-36 for $gone
 event 'came: switch "leaf-36"'
 n=$(grep -c 'offers a table of the states of its ports (SwitchPortStateTable) and does not answer for it: its ports are read one by one' "$dir/fmd.out")
 [ "$n" -ge 1 ] || fail "nobody is told that tables are not answered for: $(cat "$dir/fmd.out")"
