@@ -44,6 +44,23 @@ struct ebb {
 	double *sample; /* [n_samples] */
 };
 
+void
+gauge_shuffle(const struct gauge *g, uint64_t seed, uint16_t *order)
+{
+	struct fm_rng r;
+
+	fm_rng_seed(&r, fm_mix64(seed));
+	for (uint32_t i = 0; i < g->n_hosts; i++)
+		order[i] = (uint16_t)i;
+	for (uint32_t i = g->n_hosts; i > 1; i--) {
+		uint32_t at = fm_rng_below(&r, i);
+		uint16_t keep = order[at];
+
+		order[at] = order[i - 1];
+		order[i - 1] = keep;
+	}
+}
+
 /* Match the hosts. */
 static void
 match(void *arg, uint32_t k, unsigned worker)
@@ -51,19 +68,9 @@ match(void *arg, uint32_t k, unsigned worker)
 	struct ebb *e = arg;
 	uint32_t n = e->g->n_hosts, half = e->n_flows / 2;
 	uint16_t *order = e->order + (size_t)k * n, *partner = e->partner + (size_t)k * n;
-	struct fm_rng r;
 
 	(void)worker;
-	fm_rng_seed(&r, fm_mix64(e->seed + e->first + k));
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = (uint16_t)i;
-	for (uint32_t i = n; i > 1; i--) {
-		uint32_t at = fm_rng_below(&r, i);
-		uint16_t keep = order[at];
-
-		order[at] = order[i - 1];
-		order[i - 1] = keep;
-	}
+	gauge_shuffle(e->g, e->seed + e->first + k, order);
 	for (uint32_t i = 0; i < half; i++) {
 		partner[order[i]] = order[i + half];
 		partner[order[i + half]] = order[i];

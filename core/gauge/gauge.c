@@ -162,21 +162,45 @@ gauge_prepare(struct gauge *g, struct fm_error *err)
 }
 
 int
+gauge_open(struct gauge *g, struct walk *walk, struct fm_error *err)
+{
+	int rc = gauge_prepare(g, err);
+
+	if (rc != 0)
+		return rc;
+	if (!gauge_walk_setup(g, walk, 1))
+		return gauge_no_memory(err);
+	gauge_walk_all(walk);
+	g->max_links = gauge_longest(g, walk);
+	return 0;
+}
+
+void
+gauge_close(struct gauge *g, struct walk *walk)
+{
+	gauge_walk_fini(walk);
+	fm_arena_fini(&g->mem);
+}
+
+bool
+gauge_has_several_lids(const struct fm_fabric *fab)
+{
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_lmc[e] > 0)
+			return true;
+	return false;
+}
+
+int
 link_loads(const struct snapshot *snap, const struct fm_tables *tables, struct fm_pool *workers,
     uint64_t *load, struct fm_error *err)
 {
 	struct gauge g = { .fab = &snap->fab, .t = tables, .workers = workers };
 	struct walk walk = { 0 };
-	int rc = gauge_prepare(&g, err);
+	int rc = gauge_open(&g, &walk, err);
 
-	if (rc == 0 && !gauge_walk_setup(&g, &walk, 1))
-		rc = gauge_no_memory(err);
-	if (rc == 0) {
-		gauge_walk_all(&walk);
-		for (fm_link l = 0; l < snap->fab.n_links; l++)
-			load[l] = gauge_load(&g, &walk, l);
-	}
-	gauge_walk_fini(&walk);
-	fm_arena_fini(&g.mem);
+	for (fm_link l = 0; rc == 0 && l < snap->fab.n_links; l++)
+		load[l] = gauge_load(&g, &walk, l);
+	gauge_close(&g, &walk);
 	return rc;
 }

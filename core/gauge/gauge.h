@@ -70,6 +70,13 @@ gauge_arrives(const struct gauge *g, fm_sw sw, uint32_t host)
 	    g->row[sw].lft[g->host_lid[host]] == g->fab->end_port[g->host_end[host]];
 }
 
+/* LIDs of a host. */
+static inline uint32_t
+gauge_n_lids(const struct gauge *g, uint32_t host)
+{
+	return 1u << g->fab->end_lmc[g->host_end[host]];
+}
+
 /* Sources [from, to) send to dest over link. */
 struct range {
 	fm_link link;
@@ -124,12 +131,24 @@ void gauge_walk_all(struct walk *walk);
 uint32_t gauge_longest(const struct gauge *g, const struct walk *walk);
 uint64_t gauge_load(const struct gauge *g, const struct walk *walk, fm_link l);
 
+/* gauge_prepare() and a walk over all that keeps no ranges, max_links set; both end in
+ * gauge_close(), after a failure too.  The caller has set fab, t and workers, and *walk to 0.
+ * FM_E_RESOURCE. */
+int gauge_open(struct gauge *g, struct walk *walk, struct fm_error *err);
+void gauge_close(struct gauge *g, struct walk *walk);
+
+/* Has any end more than one LID? */
+bool gauge_has_several_lids(const struct fm_fabric *fab);
+
 /* The mean share of a link that a flow of a random bisection gets, over so many of them (0:
  * GAUGE_SAMPLES); after a walk over all.  The same seed: the same bisections.  O(samples x hosts x
  * hops).  FM_E_RESOURCE. */
 #define GAUGE_SAMPLES 1000u
 int gauge_bisect(
     struct gauge *g, uint32_t n_samples, uint64_t seed, double *ebb, struct fm_error *err);
+
+/* The order[n_hosts] of the bisection of that seed. */
+void gauge_shuffle(const struct gauge *g, uint64_t seed, uint16_t *order);
 
 /* The route from a switch to a LID of a host, its links to path[n_switches]; how many they are,
  * FM_NONE: it does not arrive. */

@@ -10,34 +10,10 @@
 
 #include "core/gauge/gauge.h"
 #include "lib/error.h"
-#include "lib/hash.h"
-#include "lib/rng.h"
-
-static uint32_t
-n_lids(const struct gauge *g, uint32_t host)
-{
-	return 1u << g->fab->end_lmc[g->host_end[host]];
-}
-
-static void
-match(const struct gauge *g, uint64_t seed, uint32_t *to)
-{
-	struct fm_rng rng;
-
-	fm_rng_seed(&rng, fm_mix64(seed));
-	for (uint32_t i = 0; i < g->n_hosts; i++)
-		to[i] = i;
-	for (uint32_t i = g->n_hosts; i > 1; i--) {
-		uint32_t at = fm_rng_below(&rng, i), keep = to[at];
-
-		to[at] = to[i - 1];
-		to[i - 1] = keep;
-	}
-}
 
 /* Hosts to[2 i] and to[2 i + 1] send to one another; their mean share. */
 static double
-stripe(const struct gauge *g, const uint32_t *to, double *load, fm_link *path)
+stripe(const struct gauge *g, const uint16_t *to, double *load, fm_link *path)
 {
 	uint32_t n_flows = g->n_hosts / 2 * 2;
 	double sum = 0;
@@ -46,7 +22,7 @@ stripe(const struct gauge *g, const uint32_t *to, double *load, fm_link *path)
 	for (int counts = 1; counts >= 0; counts--) /* first the loads, then the shares */
 		for (uint32_t i = 0; i < n_flows; i++) {
 			fm_sw from = g->host_sw[to[i]];
-			uint32_t dest = to[i ^ 1], n = n_lids(g, dest);
+			uint32_t dest = to[i ^ 1], n = gauge_n_lids(g, dest);
 
 			for (uint32_t k = 0; k < n; k++) {
 				uint32_t hops = gauge_follow(
@@ -68,13 +44,13 @@ gauge_stripe(
     struct gauge *g, uint32_t n_samples, uint64_t seed, double *share, struct fm_error *err)
 {
 	fm_link *path = fm_arena_array(&g->mem, g->fab->n_switches + 1u, fm_link);
-	uint32_t *to = fm_arena_array(&g->mem, g->n_hosts + 1u, uint32_t);
+	uint16_t *to = fm_arena_array(&g->mem, g->n_hosts + 1u, uint16_t);
 	double *load = fm_arena_array(&g->mem, g->fab->n_links + 1u, double), sum = 0;
 
 	if (path == NULL || to == NULL || load == NULL)
 		return gauge_no_memory(err);
 	for (uint32_t k = 0; k < n_samples; k++) {
-		match(g, seed + k, to);
+		gauge_shuffle(g, seed + k, to);
 		sum += stripe(g, to, load, path);
 	}
 	*share = sum / n_samples;

@@ -18,21 +18,11 @@ n_samples(const struct gauge *g)
 	return n < LEAST_SAMPLES ? LEAST_SAMPLES : n > MOST_SAMPLES ? MOST_SAMPLES : n;
 }
 
-bool
-rivals_are_striped(const struct fm_fabric *fab)
-{
-	for (fm_end e = 0; e < fab->n_ends; e++)
-		if (fab->end_lmc[e] > 0)
-			return true;
-	return false;
-}
-
 static void
-sum_loads(struct gauge *g, const struct walk *walk, struct measured *out)
+sum_loads(const struct gauge *g, const struct walk *walk, struct measured *out)
 {
 	uint64_t sum = 0;
 
-	g->max_links = gauge_longest(g, walk);
 	for (fm_link l = 0; l < g->fab->n_links; l++) {
 		uint64_t load = gauge_load(g, walk, l);
 
@@ -43,25 +33,37 @@ sum_loads(struct gauge *g, const struct walk *walk, struct measured *out)
 }
 
 int
+rivals_fullest(const struct snapshot *snap, const struct fm_tables *t, struct fm_pool *workers,
+    uint64_t *most, struct fm_error *err)
+{
+	struct gauge g = { .fab = &snap->fab, .t = t, .workers = workers };
+	struct walk walk = { 0 };
+	struct measured m = { 0 };
+	int rc = gauge_open(&g, &walk, err);
+
+	if (rc == 0)
+		sum_loads(&g, &walk, &m);
+	gauge_close(&g, &walk);
+	*most = m.most;
+	return rc;
+}
+
+int
 rivals_measure(const struct snapshot *snap, const struct fm_tables *t, struct fm_pool *workers,
     struct measured *out, struct fm_error *err)
 {
 	struct gauge g = { .fab = &snap->fab, .t = t, .workers = workers };
 	struct walk walk = { 0 };
-	int rc = gauge_prepare(&g, err);
+	int rc = gauge_open(&g, &walk, err);
 
 	*out = (struct measured){ 0 };
-	if (rc == 0 && !gauge_walk_setup(&g, &walk, 1))
-		rc = gauge_no_memory(err);
 	if (rc == 0) {
-		gauge_walk_all(&walk);
 		sum_loads(&g, &walk, out);
 		rc = gauge_bisect(&g, n_samples(&g), 1, &out->ebb, err);
 	}
-	if (rc == 0 && rivals_are_striped(&snap->fab))
+	if (rc == 0 && gauge_has_several_lids(&snap->fab))
 		rc = gauge_stripe(&g, n_samples(&g) / STRIPED_LESS + 1, 1, &out->striped, err);
-	gauge_walk_fini(&walk);
-	fm_arena_fini(&g.mem);
+	gauge_close(&g, &walk);
 	return rc;
 }
 

@@ -32,8 +32,9 @@ struct measured {
 	double striped; /* eBB over all LIDs of an end, where it has several; else 0 */
 };
 
-/* Has an end several LIDs? */
-bool rivals_are_striped(const struct fm_fabric *fab);
+/* The routes on the fullest link alone: no bisection is followed.  FM_E_RESOURCE. */
+int rivals_fullest(const struct snapshot *snap, const struct fm_tables *t, struct fm_pool *workers,
+    uint64_t *most, struct fm_error *err);
 /* FM_E_RESOURCE */
 int rivals_measure(const struct snapshot *snap, const struct fm_tables *t, struct fm_pool *workers,
     struct measured *out, struct fm_error *err);

@@ -18,6 +18,7 @@
 
 #include "core/abi/host.h"
 #include "core/engine/fallback.h"
+#include "core/gauge/gauge.h"
 #include "core/graph/adaptive.h"
 #include "core/graph/graph_diff.h"
 #include "core/mcast/mcast.h"
@@ -325,7 +326,7 @@ weigh_rivals(struct search *s, struct candidate *own, struct fm_error *err)
 	rc = rivals_measure(s->p->snap, &own->tables->t, s->r->workers, &all.is[0], err);
 	if (rc != 0 ||
 	    ((double)all.is[0].most <= RIVAL_EVEN * all.is[0].mean &&
-		!rivals_are_striped(&s->p->snap->fab)))
+		!gauge_has_several_lids(&s->p->snap->fab)))
 		return rc;
 	all.is[0].n_vls = own->verdict.vls;
 	for (uint32_t i = 0; rc == 0 && i < e->n_rivals; i++)
@@ -693,19 +694,19 @@ static int
 is_better(struct router *r, const struct plan *p, const struct plan *fresh, bool *better,
     struct fm_error *err)
 {
-	struct measured was, is;
+	uint64_t was, is;
 	int rc = 0;
 
 	*better = fresh->tables != NULL &&
 	    fresh->verdict.unreachable_pairs <= p->verdict.unreachable_pairs;
 	if (!*better || p->change.waiting[0] != '\0')
 		return 0; /* tables that wait are wanted as they are */
-	if ((rc = rivals_measure(p->snap, &p->tables->t, r->workers, &was, err)) != 0 ||
-	    (rc = rivals_measure(fresh->snap, &fresh->tables->t, r->workers, &is, err)) != 0)
+	if ((rc = rivals_fullest(p->snap, &p->tables->t, r->workers, &was, err)) != 0 ||
+	    (rc = rivals_fullest(fresh->snap, &fresh->tables->t, r->workers, &is, err)) != 0)
 		return rc;
-	*better = is.most * 100 <= was.most * REBALANCE_PERCENT;
-	log_debug("route", "rebalance: routes on a link at most %" PRIu64 ", now %" PRIu64, is.most,
-	    was.most);
+	*better = is * 100 <= was * REBALANCE_PERCENT;
+	log_debug(
+	    "route", "rebalance: routes on a link at most %" PRIu64 ", now %" PRIu64, is, was);
 	return 0;
 }
 

@@ -44,15 +44,6 @@ measure_routes(
 	return rc;
 }
 
-static bool
-has_several_lids(const struct fm_fabric *fab)
-{
-	for (fm_end e = 0; e < fab->n_ends; e++)
-		if (fab->end_lmc[e] > 0)
-			return true;
-	return false;
-}
-
 int
 metrics_compute(const struct snapshot *snap, const struct fm_tables *tables,
     const struct metrics_request *req, struct fm_pool *workers, struct metrics *out,
@@ -64,7 +55,7 @@ metrics_compute(const struct snapshot *snap, const struct fm_tables *tables,
 
 	if (rc == 0 && (rc = measure_routes(&g, req, &m, err)) == 0 &&
 	    (rc = gauge_bisect(&g, req->ebb_samples, req->seed, &m.ebb, err)) == 0)
-		rc = has_several_lids(&snap->fab) ? gauge_lids(&g, req->seed, &m, err) : 0;
+		rc = gauge_has_several_lids(&snap->fab) ? gauge_lids(&g, req->seed, &m, err) : 0;
 	if (rc == 0)
 		*out = m;
 	fm_arena_fini(&g.mem);

@@ -10,12 +10,6 @@
 
 #define STRIPED_SAMPLES 100u
 
-static uint32_t
-n_lids(const struct gauge *g, uint32_t host)
-{
-	return 1u << g->fab->end_lmc[g->host_end[host]];
-}
-
 /* Different paths from a switch to the LIDs of a host. */
 static uint32_t
 count_paths(const struct gauge *g, fm_sw sw, uint32_t host, fm_link *path)
@@ -23,7 +17,7 @@ count_paths(const struct gauge *g, fm_sw sw, uint32_t host, fm_link *path)
 	uint64_t seen[128];
 	uint32_t n = 0;
 
-	for (uint32_t k = 0; k < n_lids(g, host); k++) {
+	for (uint32_t k = 0; k < gauge_n_lids(g, host); k++) {
 		uint32_t hops = gauge_follow(g, sw, host, (uint16_t)(g->host_lid[host] + k), path),
 			 i;
 		uint64_t mark = 1;
