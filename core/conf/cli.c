@@ -566,15 +566,21 @@ help_engine(const struct engine_set *set, const char *name, FILE *out, struct fm
 	    err, FM_E_CONFIG, "no engine '%s': fmd --list-engines shows what there is", name);
 }
 
+int
+cli_load_vendors(const struct cli *cli, struct vendors **out, struct fm_error *err)
+{
+	struct apart_settings apart;
+
+	conf_peek_isolation(&cli->source, &apart);
+	return vendors_load(out, cli->plugin_dirs, &apart, err);
+}
+
 static int
 list_engines(const struct cli *cli, const struct engine_set *set, FILE *out, struct fm_error *err)
 {
-	struct apart_settings apart;
 	struct vendors *vendors = NULL;
-	int rc;
+	int rc = cli_load_vendors(cli, &vendors, err);
 
-	conf_peek_isolation(&cli->source, &apart);
-	rc = vendors_load(&vendors, cli->plugin_dirs, &apart, err);
 	if (rc == 0 && cli->json) {
 		rc = describe_engines_json(set, vendors, out, err);
 	} else if (rc == 0) {

@@ -34,6 +34,8 @@ enum cli_task {
 	CLI_VERSION
 };
 
+struct vendors;
+
 struct cli {
 	enum cli_task task;
 	const char *engine; /* of --help=ENGINE */
@@ -55,6 +57,9 @@ void cli_fini(struct cli *cli);
  * an engine in a process of its own has to be loaded; 0 = APART_LOAD_MS. */
 int cli_load(const struct cli *cli, int64_t load_ms, struct mistakes *all, struct conf **conf,
     struct fm_error *err);
+/* The programmers of adaptive routing of the same folders, in processes of their own or not as the
+ * configuration says; those refused stand in it.  As vendors_load(). */
+int cli_load_vendors(const struct cli *cli, struct vendors **out, struct fm_error *err);
 /* "fmd: " and each of them, a line of its own to stderr; or, where there is none, *err. */
 void cli_complain(const struct mistakes *all, const struct fm_error *err);
 

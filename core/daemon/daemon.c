@@ -678,11 +678,8 @@ on_no_link(evutil_socket_t fd, short what, void *arg)
 static int
 load_vendors(struct daemon *d, struct fm_error *err)
 {
-	struct apart_settings apart;
-	int rc;
+	int rc = cli_load_vendors(d->cli, &d->vendors, err);
 
-	conf_peek_isolation(&d->cli->source, &apart);
-	rc = vendors_load(&d->vendors, d->cli->plugin_dirs, &apart, err);
 	for (size_t i = 0; rc == 0 && i < d->vendors->n_refused; i++)
 		log_warn("adaptive", "%s", d->vendors->refused[i].reason);
 	return rc;
