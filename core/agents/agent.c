@@ -6,7 +6,6 @@
 
 #define STATUS_CODE 0x1c
 #define TRIES 3
-#define LONG_AGO_MS 1
 #define AGAIN_MS 60000
 #define AGAIN_DOUBLED_MOST 6 /* 64 min */
 
@@ -79,7 +78,6 @@ agent_begin(struct agent *a)
 {
 	struct agents *all = a->all;
 	uint32_t generation = inv_node(&all->s->inv, a->slot)->generation;
-
 	bool log_alone =
 	    counts(a) && a->state == AGENT_HOLDS && a->due_ms > sweeper_clock_ms(all->s);
 

@@ -7,8 +7,6 @@
 #include "core/agents/agent.h"
 #include "core/events/tell.h"
 
-#define LONG_AGO_MS 1
-
 const char *
 agent_state_word(enum agent_state state)
 {
