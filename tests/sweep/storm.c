@@ -223,12 +223,13 @@ look_at_picture(struct storm *s)
 	const struct picture_of of = {
 		.inv = sweeper_inventory(s->rig.sweeper), .todo = &nothing, .isolated = &none
 	};
-	uint64_t key = picture_key(&of), generation;
 	struct fm_error err = { 0 };
+	uint64_t key, generation;
 	struct picture p;
 
 	if (sweeper_phase(s->rig.sweeper) != PHASE_IDLE)
 		return;
+	key = picture_key(&of);
 	ck_assert_msg(picture_make(&of, &p, &err) == 0, "%s", err.msg);
 	generation = p.generation;
 	picture_fini(&p);
