@@ -771,15 +771,19 @@ show_link(const json_t *from, FILE *out)
 	fputc('\n', out);
 }
 
-/* Why by this port of a switch, and not by another: --why. */
+/* Why by this port of a switch, and not by another: --why.  *rule: the last that was told. */
 static void
-show_choices(const json_t *h, FILE *out)
+show_choices(const json_t *h, const char **rule, FILE *out)
 {
 	const json_t *c = json_object_get(h, "choices"), *others = json_object_get(c, "others");
 	json_int_t n = fmctl_number(c, "n_others");
 
 	if (c == NULL)
 		return;
+	if (strcmp(fmctl_string(c, "rule"), *rule) != 0) {
+		*rule = fmctl_string(c, "rule");
+		fprintf(out, "    %s: %s\n", fmctl_string(c, "engine"), *rule);
+	}
 	fprintf(out, "    by port %" I ", one of %" I " that lead nearer: %s",
 	    fmctl_number(h, "out"), n + 1, fmctl_string(c, "engine"));
 	if (json_is_integer(json_object_get(c, "routes")))
@@ -807,6 +811,7 @@ show_hops(const json_t *p, FILE *out)
 	const json_t *before = json_object_get(p, "from");
 	json_int_t out_port = fmctl_number(before, "port");
 	bool to_switch = strcmp(fmctl_string(to, "type"), "switch") == 0;
+	const char *rule = "";
 
 	for (size_t i = 0; i < json_array_size(hops); i++) {
 		const json_t *h = json_array_get(hops, i);
@@ -820,7 +825,7 @@ show_hops(const json_t *p, FILE *out)
 			show_link(before, out);
 		}
 		if (i + 1 < json_array_size(hops))
-			show_choices(h, out);
+			show_choices(h, &rule, out);
 		out_port = fmctl_number(h, "out");
 		before = h;
 	}

@@ -324,7 +324,8 @@ path_and_why(struct daemon *d, const struct sa_view *v, uint32_t src, uint16_t s
 {
 	const uint64_t *load = v->plan != NULL ? loads_of(d->loads, v->plan) : NULL;
 	struct choices why;
-	bool knows = v->plan != NULL && choices_init(&why, v->plan, &v->tables, load, dlid);
+	bool knows = v->plan != NULL &&
+	    choices_init(&why, &d->conf->regions.set, v->plan, &v->tables, load, dlid);
 	json_t *o =
 	    path_json(sweeper_inventory(d->sweeper), v, knows ? &why : NULL, src, slid, dst, dlid);
 

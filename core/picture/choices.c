@@ -5,21 +5,35 @@
 #include <string.h>
 
 #include "core/text/json_text.h"
+#include "lib/error.h"
+
+/* False: out of memory. */
+static bool
+find_regions(struct choices *c)
+{
+	struct fm_error err;
+
+	if (c->plan->regions == NULL)
+		return true;
+	c->sw_region = calloc(c->plan->snap->fab.n_switches + (size_t)1, sizeof(*c->sw_region));
+	return c->sw_region != NULL &&
+	    regions_resolve(c->regions, c->plan->snap, false, c->sw_region, &err) == 0;
+}
 
 bool
-choices_init(struct choices *c, const struct plan *plan, const struct fm_tables *t,
-    const uint64_t *load, uint16_t lid)
+choices_init(struct choices *c, const struct region_set *regions, const struct plan *plan,
+    const struct fm_tables *t, const uint64_t *load, uint16_t lid)
 {
 	const struct fm_fabric *fab = &plan->snap->fab;
 	fm_end end = lid <= fab->max_lid ? fab->lid_end[lid] : FM_NONE;
 	uint32_t n = 0;
 
-	*c = (struct choices){ .plan = plan, .t = t, .load = load, .lid = lid };
+	*c = (struct choices){ .plan = plan, .regions = regions, .t = t, .load = load, .lid = lid };
 	if (end == FM_NONE || fab->end_sw[end] == FM_NONE)
 		return false;
 	c->hops = malloc((fab->n_switches + (size_t)1) * sizeof(*c->hops));
 	c->queue = malloc((fab->n_switches + (size_t)1) * sizeof(*c->queue));
-	if (c->hops == NULL || c->queue == NULL) {
+	if (c->hops == NULL || c->queue == NULL || !find_regions(c)) {
 		choices_fini(c);
 		return false;
 	}
@@ -41,26 +55,30 @@ choices_init(struct choices *c, const struct plan *plan, const struct fm_tables 
 void
 choices_fini(struct choices *c)
 {
+	free(c->sw_region);
 	free(c->hops);
 	free(c->queue);
+	c->sw_region = NULL;
 	c->hops = NULL;
 	c->queue = NULL;
 }
 
-/* Links from the switch to the LID's by the tables; FM_NONE: it does not arrive, or comes by
- * `not_by`. */
+/* Links from the switch to the LID's by the tables; FM_NONE: they do not lead there, or (*back)
+ * by `not_by`. */
 static uint32_t
-follow(const struct choices *c, fm_sw sw, fm_sw not_by)
+follow(const struct choices *c, fm_sw sw, fm_sw not_by, bool *back)
 {
 	const struct fm_fabric *fab = &c->plan->snap->fab;
 
+	*back = false;
 	for (uint32_t n = 0; n < fab->n_switches; n++) {
 		fm_link l;
 
 		if (c->hops[sw] == 0)
 			return n;
+		*back = sw == not_by;
 		l = snapshot_link_at(c->plan->snap, sw, c->t->lft[sw][c->lid]);
-		if (l == FM_NONE || sw == not_by)
+		if (l == FM_NONE || *back)
 			return FM_NONE;
 		sw = fab->link_to[l];
 	}
@@ -74,10 +92,12 @@ routes_json(const struct choices *c, fm_link l)
 }
 
 static const char *
-why_not(const struct choices *c, fm_link l, uint32_t hops, fm_link taken, uint32_t left)
+why_not(const struct choices *c, fm_link l, uint32_t hops, bool back, fm_link taken, uint32_t left)
 {
-	if (hops == FM_NONE)
+	if (back)
 		return "from there the tables lead back here";
+	if (hops == FM_NONE)
+		return "from there the tables do not lead to the LID";
 	if (hops > left)
 		return "longer by the tables of the switches there";
 	if (taken != FM_NONE && c->load != NULL && c->load[l] > c->load[taken])
@@ -89,13 +109,14 @@ static json_t *
 other_json(const struct choices *c, fm_sw sw, fm_link l, fm_link taken, uint32_t left)
 {
 	const struct fm_fabric *fab = &c->plan->snap->fab;
-	uint32_t hops = follow(c, fab->link_to[l], sw);
+	bool back;
+	uint32_t hops = follow(c, fab->link_to[l], sw, &back);
 
 	hops += hops != FM_NONE;
 	return json_pack("{s:i, s:o, s:o, s:o, s:s}", "port", (int)fab->link_port[l], "to",
 	    json_text(fab->sw_name[fab->link_to[l]]), "routes", routes_json(c, l), "hops",
 	    hops != FM_NONE ? json_integer(hops) : json_null(), "why",
-	    why_not(c, l, hops, taken, left));
+	    why_not(c, l, hops, back, taken, left));
 }
 
 static json_t *
@@ -110,19 +131,56 @@ before_repair(const struct choices *c, fm_sw sw)
 	return json_null();
 }
 
+/* Of the chain, or of what an entry of it is compared with. */
+static const struct fm_engine *
+find_engine(const struct chain *chain, const char *name)
+{
+	for (uint32_t i = 0; i < chain->n_entries; i++) {
+		const struct chain_entry *e = &chain->entries[i];
+
+		if (strcmp(e->name, name) == 0)
+			return e->engine;
+		for (uint32_t j = 0; j < e->n_rivals; j++)
+			if (strcmp(e->rival[j].entry.name, name) == 0)
+				return e->rival[j].entry.engine;
+	}
+	return NULL;
+}
+
+/* Who routed the switch's region; *rule may be NULL. */
+static const char *
+engine_of(const struct choices *c, fm_sw sw, const char **rule)
+{
+	const struct plan_regions *regions = c->plan->regions;
+	uint16_t region = c->sw_region != NULL ? c->sw_region[sw] : 0;
+	const char *name =
+	    regions != NULL && region < regions->n ? regions->region[region].engine : "";
+	const struct fm_engine *engine;
+
+	if (name[0] == '\0')
+		name = c->plan->engine;
+	engine = region < c->regions->n_regions
+	    ? find_engine(&c->regions->region[region].chain, name)
+	    : NULL;
+	*rule = engine != NULL ? engine->summary : NULL;
+	return name;
+}
+
 json_t *
 choices_json(const struct choices *c, fm_sw sw)
 {
 	const struct fm_fabric *fab = &c->plan->snap->fab;
 	fm_link taken = snapshot_link_at(c->plan->snap, sw, c->t->lft[sw][c->lid]);
-	uint32_t left = follow(c, sw, FM_NONE);
 	json_t *others = json_array();
+	const char *rule, *engine = engine_of(c, sw, &rule);
+	bool back;
+	uint32_t left = follow(c, sw, FM_NONE, &back);
 	int n = 0;
 
 	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
 		if (l != taken && c->hops[fab->link_to[l]] < c->hops[sw] && n++ < CHOICES_SHOWN)
 			json_array_append_new(others, other_json(c, sw, l, taken, left));
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:i}", "engine", c->plan->engine,
+	return json_pack("{s:s, s:s?, s:o, s:o, s:o, s:o, s:i}", "engine", engine, "rule", rule,
 	    "repaired_from", before_repair(c, sw), "routes", routes_json(c, taken), "hops",
 	    left != FM_NONE ? json_integer(left) : json_null(), "others", others, "n_others", n);
 }

@@ -11,21 +11,25 @@
 #include <jansson.h>
 
 #include "core/plan/plan.h"
+#include "core/regions/regions.h"
 
 struct choices {
 	const struct plan *plan;
-	const struct fm_tables *t; /* as the SA has them */
-	const uint64_t *load;	   /* [n_links] of the plan, routes; NULL: not known */
+	const struct region_set *regions; /* whose chains have the engines */
+	uint16_t *sw_region;		  /* [n_switches]; NULL: the plan has one region */
+	const struct fm_tables *t;	  /* as the SA has them */
+	const uint64_t *load;		  /* [n_links] of the plan, routes; NULL: not known */
 	uint16_t lid;
 	uint32_t *hops; /* [n_switches] to the LID's switch, by cables; FM_NONE: there is no way */
 	fm_sw *queue;
 };
 
 /* All borrowed; ends in choices_fini().  O(links).  False: out of memory, or nobody has the LID. */
-bool choices_init(struct choices *c, const struct plan *plan, const struct fm_tables *t,
-    const uint64_t *load, uint16_t lid);
+bool choices_init(struct choices *c, const struct region_set *regions, const struct plan *plan,
+    const struct fm_tables *t, const uint64_t *load, uint16_t lid);
 void choices_fini(struct choices *c);
-/* At one switch: "engine" that made its entry, "repaired_from", the port that its entry had before
+/* At one switch: "engine" that routed its region, "rule" of the engine, a line, or null (it is not
+ * of the chain any more, or the core's own), "repaired_from", the port that its entry had before
  * a repair, or null, "routes" planned on the port taken, or null, "hops" that are left, "others":
  * [{"port", "to", "routes", "hops", "why"}], at most CHOICES_SHOWN, "n_others".
  * O(ports * hops). */

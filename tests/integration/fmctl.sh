@@ -72,10 +72,10 @@ says '^From ca {0x[0-9a-f]*} portnum 1 lid [0-9]*-[0-9]* "node17 HCA-1"$' \
 	'^To ca {0x[0-9a-f]*} portnum 1 lid [0-9]*-[0-9]* "node18 HCA-1"$' \
 	"^Path from LID [0-9]* to LID $lid: sl 0 mtu 4096 rate "
 exits 0 path --why node17 "$lid"
-says '^    by port [0-9]*, one of 2 that lead nearer: [a-z]*, [0-9]* routes$' \
+says '^    fattree: fat trees, whole or damaged: ' '^    by port [0-9]*, one of 2 that lead nearer: [a-z]*, [0-9]* routes$' \
 	'^      not by port [0-9]* to "spine-[12]", [0-9]* routes: \(bears more routes\|as good: the engine.s choice\)$'
 exits 0 path --why node17 "$lid" --json
-says '"planned": "done"' '"n_others": 1' '"repaired_from": null'
+says '"planned": "done"' '"n_others": 1' '"repaired_from": null' '"rule": ".*"'
 exits 2 status --why
 says "status takes no --why"
 exits 2 path nowhere
