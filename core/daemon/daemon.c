@@ -37,6 +37,8 @@
 #define PORTS_MS 1000	 /* our port has no link: between two looks at the others */
 #define PROGRESS_MS 1000
 #define MINUTE_MS 60000
+#define QUIET_MS 5000 /* since the last plan: then the worker counts routes, a tenth of a second */
+#define COUNTED_MS 500
 #define STOP_MS 1000 /* for engines to stop when fmd does */
 #define NS_PER_MS INT64_C(1000000)
 
@@ -223,6 +225,18 @@ on_minute(evutil_socket_t fd, short what, void *arg)
 	arm(d->ev_minute, MINUTE_MS);
 }
 
+/* How full cables are by the plan in force, when no other has come for a while. */
+static void
+on_quiet(evutil_socket_t fd, short what, void *arg)
+{
+	struct daemon *d = arg;
+
+	if (!sweeper_idle(d->sweeper))
+		arm(d->ev_quiet, QUIET_MS);
+	else if (loads_look_at_fullest(d->loads, sweeper_plan(d->sweeper)))
+		arm(d->ev_quiet, COUNTED_MS);
+}
+
 static void
 on_progress(evutil_socket_t fd, short what, void *arg)
 {
@@ -293,6 +307,8 @@ on_sweep_done(void *arg, const struct sweep_report *r)
 	struct daemon *d = arg;
 
 	daemon_report(d, r);
+	if (r->outcome == SWEEP_UP && !d->cli->once)
+		arm(d->ev_quiet, QUIET_MS);
 	if (r->outcome == SWEEP_BROKEN_OFF)
 		return; /* the next begins at once */
 	if (r->outcome == SWEEP_UP || r->outcome == SWEEP_STANDBY)
@@ -695,13 +711,14 @@ open_events(struct daemon *d, struct fm_error *err)
 	d->ev_ports = evtimer_new(d->base, on_no_link, d);
 	d->ev_progress = evtimer_new(d->base, on_progress, d);
 	d->ev_minute = evtimer_new(d->base, on_minute, d);
+	d->ev_quiet = evtimer_new(d->base, on_quiet, d);
 	d->ev_routed = event_new(d->base, d->routed_fd, EV_READ | EV_PERSIST, on_routed, d);
 	d->ev_term = evsignal_new(d->base, SIGTERM, on_stop_signal, d);
 	d->ev_int = evsignal_new(d->base, SIGINT, on_stop_signal, d);
 	d->ev_hup = evsignal_new(d->base, SIGHUP, on_reload_signal, d);
 	d->ev_usr1 = evsignal_new(d->base, SIGUSR1, on_log_signal, d);
-	if (!d->ev_pump || !d->ev_ports || !d->ev_progress || !d->ev_minute || !d->ev_routed ||
-	    !d->ev_term || !d->ev_int || !d->ev_hup || !d->ev_usr1)
+	if (!d->ev_pump || !d->ev_ports || !d->ev_progress || !d->ev_minute || !d->ev_quiet ||
+	    !d->ev_routed || !d->ev_term || !d->ev_int || !d->ev_hup || !d->ev_usr1)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for events");
 	event_add(d->ev_routed, NULL);
 	event_add(d->ev_term, NULL);
@@ -800,6 +817,7 @@ daemon_fini(struct daemon *d)
 	free_event(d->ev_ports);
 	free_event(d->ev_progress);
 	free_event(d->ev_minute);
+	free_event(d->ev_quiet);
 	free_event(d->ev_term);
 	free_event(d->ev_int);
 	free_event(d->ev_hup);

@@ -31,8 +31,8 @@ struct daemon {
 	struct conf *conf;
 	struct conf *begun; /* that it started with */
 	struct event_base *base;
-	struct event *ev_fd, *ev_pump, *ev_progress, *ev_minute, *ev_term, *ev_int, *ev_hup,
-	    *ev_usr1, *ev_routed;
+	struct event *ev_fd, *ev_pump, *ev_progress, *ev_minute, *ev_quiet, *ev_term, *ev_int,
+	    *ev_hup, *ev_usr1, *ev_routed;
 	int routed_fd;		  /* eventfd: the worker has a plan */
 	struct local_ports ports; /* of `begun` */
 	struct event *ev_ports;	  /* our port has no link: has another one? */

@@ -73,6 +73,8 @@
 	    "No engine of the chain can route the fabric: the tables there are were mended, " \
 	    "or built-in up/down routes.") \
 	X(LONGER_PATHS, "longer-paths", false, "Paths are longer than those before.") \
+	X(FULLER_CABLE, "fuller-cable", false, \
+	    "The fullest cable between switches carries more routes than the fullest before.") \
 	X(DEADLOCK_RISK, "deadlock-risk", false, \
 	    "The tables, or the change to them, may deadlock.") \
 	X(LIDS_EMPTIED, "lids-emptied", false, \

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/gauge/gauge.h"
+#include "core/picture/fullest.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
@@ -17,6 +18,7 @@ struct loads {
 	atomic_bool is_found; /* the rest is the worker's before that */
 	int rc;
 	struct fm_error err;
+	struct fullest fullest;
 };
 
 struct loads *
@@ -73,21 +75,35 @@ loads_of(struct loads *l, const struct plan *p)
 	return l->asked == NULL && p != NULL && l->of == p->number ? l->load : NULL;
 }
 
-void
+bool
 loads_ask(struct loads *l, const struct plan *p)
 {
 	take(l);
-	if (l->asked != NULL || p == NULL || p->tables == NULL || l->of == p->number)
-		return;
+	if (l->asked != NULL)
+		return true;
+	if (p == NULL || p->tables == NULL || l->of == p->number)
+		return false;
 	free(l->load);
 	l->of = 0;
 	l->load = calloc(p->snap->fab.n_links + 1u, sizeof(*l->load));
 	if (l->load == NULL)
-		return;
+		return false;
 	l->asked = plan_get((struct plan *)(uintptr_t)p);
 	atomic_store(&l->is_found, false);
 	if (plan_worker_run(l->worker, find, l))
-		return;
+		return true;
 	plan_put(l->asked);
 	l->asked = NULL;
+	return false;
+}
+
+bool
+loads_look_at_fullest(struct loads *l, const struct plan *p)
+{
+	const uint64_t *load = loads_of(l, p);
+
+	if (load == NULL)
+		return loads_ask(l, p);
+	fullest_look(&l->fullest, p, load);
+	return false;
 }

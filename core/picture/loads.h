@@ -19,7 +19,10 @@ void loads_free(struct loads *l); /* when the worker has been freed; NULL is fin
 /* Routes over each directed link of the plan's snapshot, [n_links]; NULL: not known yet.  Good
  * until the next call of either function. */
 const uint64_t *loads_of(struct loads *l, const struct plan *p);
-/* Have them found, if they are not, and nothing else is being found. */
-void loads_ask(struct loads *l, const struct plan *p);
+/* Have them found, if they are not, and nothing else is being found.  False: nothing is, as they
+ * are known, or cannot be found. */
+bool loads_ask(struct loads *l, const struct plan *p);
+/* Look how full the fullest is (fullest.h).  True: they are being found, look again. */
+bool loads_look_at_fullest(struct loads *l, const struct plan *p);
 
 #endif

@@ -9,6 +9,8 @@ CORE_SOURCES += \
 	core/picture/crossed.h \
 	core/picture/crossing.c \
 	core/picture/crossing.h \
+	core/picture/fullest.c \
+	core/picture/fullest.h \
 	core/picture/kept.c \
 	core/picture/kept.h \
 	core/picture/loads.c \

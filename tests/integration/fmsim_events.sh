@@ -23,6 +23,14 @@ up=$(date +%s)
 a_second_later() { [ "$(date +%s)" -gt "$up" ]; }
 until_true a_second_later
 
+# ---- half the uplinks of a leaf: no path is longer, and its packets are on the other half
+sleep 7 # routes are counted when no plan has come for 5 s
+fmsim_say unlink 'leaf-3[5]' >/dev/null
+await "$dir/fmd.out" 'warning sweep: the fullest cable has become fuller: "\(leaf-3" port 6 to "spine-2\|spine-2" port 3 to "leaf-3\)" carries 48 routes, up from 24 on the fullest before'
+fmsim_say relink 'leaf-3[5]' >/dev/null
+until_true converged
+echo "ok: a fuller cable"
+
 # one_line WORDS COMMAND...: what the fabric is told to do is one line of the log, with the words;
 # what became of the subnet is another where both together would be longer than 250 characters.
 one_line() {
@@ -35,7 +43,7 @@ one_line() {
 	told() { tail -n +$((n + 1)) "$dir/fmd.out" | grep -q -- "$words"; }
 	until_true told
 	until_true converged
-	[ "$(tail -n +$((n + 1)) "$dir/fmd.out" | grep -vc ' sweep: SUBNET UP')" = 1 ] || fail "more than a line: $(tail -n +$((n + 1)) "$dir/fmd.out")"
+	[ "$(tail -n +$((n + 1)) "$dir/fmd.out" | grep -vc ' sweep: \(SUBNET UP\|the fullest cable\)')" = 1 ] || fail "more than a line: $(tail -n +$((n + 1)) "$dir/fmd.out")"
 }
 event() { # KEY: of the last event in the fabric; the trap of the other end may be read a second later
 	fmctl events --json | python3 -c '
