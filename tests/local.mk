@@ -198,6 +198,11 @@ if HAVE_CHECK
 # Check programs, a line each: a program has one source, its own name with .c.  Those that
 # work longest, then all others.
 LONG_UNIT_TESTS = \
+	tests/sweep/check_converge \
+	tests/sweep/check_locks_regions \
+	tests/sweep/check_locks \
+	tests/sweep/check_several_sms \
+	tests/sweep/check_locks_changes \
 	tests/engine/check_matrix \
 	tests/engine/check_compose_losses \
 	tests/engine/check_repair
@@ -244,10 +249,6 @@ UNIT_TESTS = \
 	tests/sweep/check_mend \
 	tests/sweep/check_kept \
 	tests/sweep/check_believed \
-	tests/sweep/check_converge \
-	tests/sweep/check_locks \
-	tests/sweep/check_locks_changes \
-	tests/sweep/check_locks_regions \
 	tests/sweep/check_locks_restart \
 	tests/sweep/check_mkeys \
 	tests/sweep/check_odd_turns \
@@ -268,7 +269,6 @@ UNIT_TESTS = \
 	tests/sweep/check_sweep \
 	tests/sweep/check_traps \
 	tests/sweep/check_turns \
-	tests/sweep/check_several_sms \
 	tests/sweep/check_hand_over \
 	tests/sweep/check_vls \
 	tests/sweep/check_wake \

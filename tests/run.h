@@ -31,6 +31,16 @@ n_cases(uint32_t n)
 #endif
 }
 
+/* How many rounds of one long case: half of them under a sanitizer, of_long with FMD_LONG=1. */
+static inline unsigned
+n_rounds(unsigned quick, unsigned of_long)
+{
+#ifdef UNDER_SANITIZER
+	quick = (quick + 1) / 2;
+#endif
+	return getenv("FMD_LONG") != NULL ? of_long : quick;
+}
+
 /* Run and free the suite; the exit code. */
 static inline int
 run_suite(Suite *s)

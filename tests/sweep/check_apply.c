@@ -146,12 +146,6 @@ expect_clean(void)
 	    (unsigned long long)moments.n_sets, moments.first);
 }
 
-static unsigned
-n_rounds(unsigned quick, unsigned of_long)
-{
-	return getenv("FMD_LONG") != NULL ? of_long : quick;
-}
-
 START_TEST(events_are_seen_by_nobody)
 {
 	bring_up(&places[_i], 100 + (uint64_t)_i, false);

@@ -114,12 +114,6 @@ lose_in_a_row(bool anew)
 	expect_no_rings();
 }
 
-static unsigned
-n_rounds(unsigned quick, unsigned of_long)
-{
-	return getenv("FMD_LONG") != NULL ? of_long : quick;
-}
-
 START_TEST(losses_are_routed_anew)
 {
 	bring_up(&places[_i], 100 + (uint64_t)_i);
@@ -159,7 +153,7 @@ START_TEST(the_next_loss_comes_meanwhile)
 {
 	bring_up(&places[_i], 200 + (uint64_t)_i);
 	/* by other seeds maps that go by ports still close rings (doc/repair.md) */
-	for (unsigned i = 0; i < (_i == 2 ? 3 : n_rounds(3, 40)); i++)
+	for (unsigned i = 0; i < n_rounds(3, _i == 2 ? 3 : 40); i++)
 		lose_in_a_row(i % 2 == 1);
 }
 END_TEST
@@ -233,7 +227,7 @@ END_TEST
 START_TEST(a_silent_row_that_closed_a_ring)
 {
 	bring_up(&places[0], 5000);
-	for (unsigned i = 0; i < 6; i++)
+	for (unsigned i = 0; i < n_rounds(6, 6); i++)
 		lose_while_one_is_silent(i % 2 == 1);
 }
 END_TEST
@@ -273,7 +267,7 @@ main(void)
 	tcase_add_loop_test(t, losses_are_routed_anew, 0, N_PLACES);
 	tcase_add_loop_test(t, without_a_drain_there_are_rings, 0, N_PLACES);
 	tcase_add_loop_test(t, the_next_loss_comes_meanwhile, 0, N_PLACES);
-	tcase_add_loop_test(t, rows_that_closed_rings, 0, N_ROWS);
+	tcase_add_loop_test(t, rows_that_closed_rings, 0, (int)n_cases(N_ROWS));
 	tcase_add_loop_test(t, a_switch_falls_silent_meanwhile, 0, N_PLACES);
 	tcase_add_test(t, a_silent_row_that_closed_a_ring);
 	tcase_add_loop_test(t, the_sweep_fails_meanwhile, 0, N_PLACES);

@@ -101,12 +101,6 @@ ask_for(const struct fm_engine *engine)
 	sweeper_drain(rig.sweeper);
 }
 
-static unsigned
-n_rounds(unsigned quick, unsigned of_long)
-{
-	return getenv("FMD_LONG") != NULL ? of_long : quick;
-}
-
 static void
 expect_no_rings(const char *what)
 {

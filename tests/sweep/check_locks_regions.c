@@ -97,8 +97,7 @@ START_TEST(losses_are_composed_anew)
 {
 	bring_up(&places[_i]);
 	/* joined flat at least until entries have been emptied */
-	for (unsigned i = 0;
-	     i < (getenv("FMD_LONG") != NULL || locks_n_emptied(locks) == 0 ? 40 : 4);) {
+	for (unsigned i = 0; i < (locks_n_emptied(locks) == 0 ? 40 : n_rounds(4, 40));) {
 		uint32_t n = fm_rng_below(&rng, rig.nl.n_nodes);
 		unsigned p = 1 + fm_rng_below(&rng, rig.nl.nodes[n].n_ports);
 		uint32_t far = netlist_port(&rig.nl, n, p)->peer_node;
