@@ -20,6 +20,7 @@
 #define STEP ((int64_t)1 << 20) /* more than there are switches */
 #define TRIES 8			/* turning switches looked at in each component, at least */
 #define WORK 10000		/* switches of their cones, beyond those */
+#define HARM 500		/* of 1000 ways up: where a cone takes more another is looked for */
 
 struct order {
 	const struct fm_arcs *arcs;
@@ -132,6 +133,8 @@ struct part {
 	uint32_t most_up; /* arcs up of a switch of that level */
 	uint32_t n_tries, best_size, work;
 	uint64_t best_company;
+	uint32_t n_covered; /* tops in the cone */
+	uint32_t least; /* measure_harm() of another cone has to be less; 0: none is looked for */
 };
 
 static void
@@ -196,6 +199,78 @@ choose_turning_switches(struct order *o, struct part *parts)
 			continue;
 		p->best_size = size;
 		p->best_company = company;
+		o->top[o->part[s]] = s;
+	}
+}
+
+/*
+ * What the cone walked last takes from the switches below it: of those above one of them the share
+ * in the cone, in 1000, where some are and others are not.  What comes down from further up has the
+ * others alone then, as down comes first.  The largest share.
+ */
+static uint32_t
+measure_harm(struct order *o, uint32_t n_cone)
+{
+	uint32_t n_below = 0, worst = 0;
+
+	for (uint32_t i = 0; i < n_cone; i++) {
+		fm_sw s = o->cone[i];
+
+		for (fm_arc a = o->arcs->first[s]; a < o->arcs->first[s + 1]; a++) {
+			fm_sw below = o->arcs->to[a];
+
+			if (o->seen[below] == o->n_stamps || !is_above(o, s, below))
+				continue;
+			if (o->shared[below]++ == 0)
+				o->queue[n_below++] = below;
+		}
+	}
+	for (uint32_t i = 0; i < n_below; i++) {
+		uint32_t n = n_ups(o, o->queue[i]), in_cone = o->shared[o->queue[i]];
+
+		o->shared[o->queue[i]] = 0;
+		if (in_cone < n && 1000 * in_cone / n > worst)
+			worst = 1000 * in_cone / n;
+	}
+	return worst;
+}
+
+static uint32_t
+count_tops(const struct order *o, uint32_t n_cone)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < n_cone; i++)
+		n += n_ups(o, o->cone[i]) == 0;
+	return n;
+}
+
+/* Where switches of a level are not joined to the same ones above, a cone may take most ways
+ * from one.  There a switch further up turns, whose cone has as many tops and takes least, if that
+ * is less than half as much. */
+static void
+turn_further_up(struct order *o, struct part *parts)
+{
+	for (uint32_t i = 0; i < o->n_parts; i++) {
+		uint32_t n = parts[i].n_tops > 1 ? walk_cone(o, o->top[i]) : 0;
+		uint32_t harm = measure_harm(o, n);
+
+		parts[i].n_covered = count_tops(o, n);
+		parts[i].least = harm > HARM ? harm / 2 : 0;
+		parts[i].work = 0;
+	}
+	for (fm_sw s = 0; s < o->n; s++) {
+		struct part *p = &parts[o->part[s]];
+		uint32_t n, harm;
+
+		if (p->least == 0 || o->levels->level[s] == p->lowest || p->work >= WORK)
+			continue;
+		n = walk_cone(o, s);
+		p->work += n;
+		harm = measure_harm(o, n);
+		if (count_tops(o, n) < p->n_covered || harm >= p->least)
+			continue;
+		p->least = harm;
 		o->top[o->part[s]] = s;
 	}
 }
@@ -372,6 +447,8 @@ turn(const struct fm_host *host, struct order *o, struct fm_error *err)
 		return fm_no_scratch(host, "order of the switches", err);
 	look_at_parts(o, parts);
 	choose_turning_switches(o, parts);
+	if (o->levels->turn == FM_TURN_ANY)
+		turn_further_up(o, parts);
 	turn_cones(o, parts);
 	demote_all(o);
 	return 0;
@@ -388,7 +465,7 @@ fm_order_build(const struct fm_host *host, const struct fm_arcs *arcs,
 		o.height[s] = STEP * levels->level[s];
 		o.max_level = levels->level[s] > o.max_level ? levels->level[s] : o.max_level;
 	}
-	if (rc == 0 && levels->turn)
+	if (rc == 0 && levels->turn != FM_TURN_NONE)
 		rc = turn(host, &o, err);
 	if (rc != 0)
 		return rc;

@@ -13,6 +13,11 @@
  * down.  In a tree leaf A - L2 - spine - L2' - T was up, up, down, down and now
  * is up, up, up, up; A - L2 - spine - L2'' - B stays up, up, down, down.
  *
+ * Where a leaf has some of its cables to the cone and some to other switches, the latter alone
+ * serve what comes down to it from further up: down comes first.  In a director a leaf beside T
+ * may lose nearly all of its cables so.  There a line board, which all spines are above, is the
+ * better T: its cone takes one cable of each leaf below it.
+ *
  * Switches that cannot climb into the cone, as they have lost the cables to
  * it, are *demoted*: put, upside down too, right below a switch s that can.
  * From s, going down to such a one would be a way down to all below it, and
@@ -45,10 +50,17 @@ fm_goes_up(const struct fm_order *o, fm_arc a)
 	return o->way[a] & FM_ARC_UP;
 }
 
+/* Which switch is made the single highest one of its component, if any. */
+enum fm_turn {
+	FM_TURN_NONE,
+	FM_TURN_LOWEST, /* one of the lowest level */
+	FM_TURN_ANY	/* one further up where that keeps more ways; for trees */
+};
+
 struct fm_levels {
 	const uint32_t *level; /* [n_switches] higher is up */
 	const int64_t *ids;    /* [n_switches] within a level the lower id is up; NULL: the index */
-	bool turn;	       /* make a single highest switch in each component */
+	enum fm_turn turn;
 };
 
 /* O(links), with a turn O(links + switches * demoted).  FM_E_RESOURCE. */

@@ -297,18 +297,21 @@ static int
 route_ordered(const struct finder *f, const struct fm_updown *how, const struct fm_tables *out,
     struct fm_order *order, struct fm_paths *found, struct fm_error *err)
 {
-	bool by_leaves = how->by_leaves || (how->n_roots == 0 && f->shape->tree.levelled);
+	bool levelled = f->shape->tree.levelled;
+	bool by_leaves = how->by_leaves || (how->n_roots == 0 && levelled);
 	/* regions are composed along levels as they are, and a pair without a legal
 	 * route is the host's to lead elsewhere */
-	struct fm_levels levels = { .level = f->level,
-		.ids = how->ids,
-		.turn = how->n_roots == 0 && !fm_has_proxies(f->fab) };
+	struct fm_levels levels = {
+		.level = f->level, .ids = how->ids, .turn = levelled ? FM_TURN_ANY : FM_TURN_LOWEST
+	};
 	struct fm_choice choice = how->choice;
 	int rc;
 
+	if (how->n_roots > 0 || fm_has_proxies(f->fab))
+		levels.turn = FM_TURN_NONE;
 	if (by_leaves)
 		level_from_leaves(f);
-	if (levels.turn && !f->shape->tree.levelled)
+	if (levels.turn == FM_TURN_LOWEST)
 		return route_joined(f, how, &levels, out, order, found, err);
 	if (!by_leaves && (rc = level_from_roots(f, how, err)) != 0)
 		return rc;

@@ -125,7 +125,8 @@ static int
 find_order(const struct fattree *ft, struct fm_order *out, struct fm_error *err)
 {
 	uint32_t *level = fm_scratch_array(ft->host, ft->tiers.n, uint32_t);
-	struct fm_levels levels = { .level = level, .turn = !fm_has_proxies(ft->fab) };
+	struct fm_levels levels = { .level = level,
+		.turn = fm_has_proxies(ft->fab) ? FM_TURN_NONE : FM_TURN_ANY };
 	struct fm_arcs ways;
 	int rc = list_ways(ft, &ways, err);
 
