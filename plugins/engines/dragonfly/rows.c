@@ -44,6 +44,7 @@ struct scratch {
 	uint8_t *by_position; /* [n_positions] */
 	struct near *near;    /* [n_near] of the pair in hand; room for n_links */
 	uint32_t n_near;
+	bool *there;	    /* [size of the group in hand] a cable lands; room for n_switches */
 	uint32_t *eligible; /* [n_links] cables of the pair in hand, for joint */
 	struct choices choices;
 };
@@ -168,18 +169,16 @@ weigh_choices(struct row *r, size_t pair, uint32_t group)
 	}
 }
 
-/* Where no step of dest's group is in another order all cables fit, those that land there best. */
-static uint8_t
+/* Which choices have a cable that lands at dest, where one has and all cables fit. */
+static void
 find_there(struct row *r, fm_sw dest)
 {
 	struct choices *c = &r->w->choices;
-	uint8_t best = DF_FITS;
 
 	memset(c->suits, DF_FITS, c->n);
 	for (const struct near *n = r->w->near; n < r->w->near + r->w->n_near; n++)
 		if (n->lands == dest)
-			best = c->suits[n->choice] = DF_THERE;
-	return best;
+			c->suits[n->choice] = DF_THERE;
 }
 
 /* How each choice suits dest; the best. */
@@ -189,8 +188,6 @@ find_suits(struct row *r, fm_sw dest)
 	struct choices *c = &r->w->choices;
 	uint8_t best = DF_MISFITS;
 
-	if (!r->df->group_misfits[r->df->group[dest]])
-		return find_there(r, dest);
 	memset(c->suits, DF_MISFITS, c->n);
 	for (const struct near *n = r->w->near; n < r->w->near + r->w->n_near; n++) {
 		enum df_class class = df_class_at(r->df, n->lands, dest);
@@ -203,31 +200,47 @@ find_suits(struct row *r, fm_sw dest)
 	return best;
 }
 
+static inline uint8_t
+take(const struct df *df, struct choices *c, uint32_t k)
+{
+	c->far[k] += c->stride[k];
+	if (c->arc[k] == FM_NONE)
+		return df->fab->link_port[c->link[k]];
+	return port_of(df, c->arc[k], c->taken[k]++);
+}
+
+/* The least far of those that suit so well. */
 static uint8_t
-take_choice(const struct df *df, struct choices *c, uint8_t suits)
+take_suiting(const struct df *df, struct choices *c, uint8_t suits)
 {
 	uint32_t best = FM_NONE;
 
 	for (uint32_t k = 0; k < c->n; k++)
 		if (c->suits[k] <= suits && (best == FM_NONE || c->far[k] < c->far[best]))
 			best = k;
-	c->far[best] += c->stride[best];
-	if (c->arc[best] == FM_NONE)
-		return df->fab->link_port[c->link[best]];
-	return port_of(df, c->arc[best], c->taken[best]++);
+	return take(df, c, best);
+}
+
+/* The least far of all. */
+static uint8_t
+take_any(const struct df *df, struct choices *c)
+{
+	uint32_t best = 0;
+
+	for (uint32_t k = 1; k < c->n; k++)
+		best = c->far[k] < c->far[best] ? k : best;
+	return take(df, c, best);
 }
 
 /* Destinations where a cable lands come first: what they leave uneven the others
  * make up for. */
 static void
-fill_near(struct row *r, const struct span *s, size_t pair)
+fill_by_suits(struct row *r, const struct span *s)
 {
 	const struct df *df = r->df;
 	struct choices *c = &r->w->choices;
 	const uint32_t *first = s->space->first;
 
-	list_choices(r, pair);
-	weigh_choices(r, pair, s->group);
 	for (unsigned round = 0; round < 2; round++)
 		for (uint32_t col = df->first[s->group]; col < df->first[s->group + 1]; col++) {
 			uint8_t suits = find_suits(r, df->member[col]);
@@ -235,8 +248,64 @@ fill_near(struct row *r, const struct span *s, size_t pair)
 			if ((suits == DF_THERE) != (round == 0))
 				continue;
 			for (uint32_t i = first[col]; i < first[col + 1]; i++)
-				s->at[i] = take_choice(df, c, suits);
+				s->at[i] = take_suiting(df, c, suits);
 		}
+}
+
+/* The same where no step of the group is in another order, so that all cables fit. */
+static void
+fill_all_fit(struct row *r, const struct span *s)
+{
+	const struct df *df = r->df;
+	struct choices *c = &r->w->choices;
+	const uint32_t *first = s->space->first;
+	uint32_t start = df->first[s->group], n = df_size(df, s->group);
+	bool *there = r->w->there;
+
+	memset(there, 0, n * sizeof(*there));
+	for (const struct near *k = r->w->near; k < r->w->near + r->w->n_near; k++)
+		if (df->group[k->lands] == s->group)
+			there[df->index[k->lands]] = true;
+	for (uint32_t m = 0; m < n; m++) {
+		if (!there[m])
+			continue;
+		find_there(r, df->member[start + m]);
+		for (uint32_t i = first[start + m]; i < first[start + m + 1]; i++)
+			s->at[i] = take_suiting(df, c, DF_THERE);
+	}
+	for (uint32_t m = 0; m < n; m++)
+		for (uint32_t i = first[start + m]; !there[m] && i < first[start + m + 1]; i++)
+			s->at[i] = take_any(df, c);
+}
+
+/* Nothing to choose: one cable, or all cables to one neighbour that is joined by one. */
+static bool
+fill_without_choice(struct row *r, const struct span *s)
+{
+	const struct df *df = r->df;
+	const struct choices *c = &r->w->choices;
+	uint32_t from = s->space->first[df->first[s->group]],
+		 to = s->space->first[df->first[s->group + 1]];
+
+	if (c->n > 1 || (c->arc[0] != FM_NONE && fm_arc_width(&df->arcs, c->arc[0]) > 1))
+		return false;
+	memset(s->at + from,
+	    c->arc[0] == FM_NONE ? df->fab->link_port[c->link[0]] : port_of(df, c->arc[0], 0),
+	    to - from);
+	return true;
+}
+
+static void
+fill_near(struct row *r, const struct span *s, size_t pair)
+{
+	list_choices(r, pair);
+	if (fill_without_choice(r, s))
+		return;
+	weigh_choices(r, pair, s->group);
+	if (r->df->group_misfits[s->group])
+		fill_by_suits(r, s);
+	else
+		fill_all_fit(r, s);
 }
 
 /* ------------------------------------------------------------------- joint */
@@ -386,7 +455,10 @@ fill_group(struct row *r, uint32_t group)
 		}
 	}
 	DF_EACH_RUN(run, &df->by_position, group)
-	memcpy(lft + run->lid, r->w->by_position + run->position, run->n);
+	if (run->n == 1) /* many, where switches and hosts take LIDs in turn */
+		lft[run->lid] = r->w->by_position[run->position];
+	else
+		memcpy(lft + run->lid, r->w->by_position + run->position, run->n);
 }
 
 static struct scratch *
@@ -404,7 +476,8 @@ scratch_of(struct df *df, unsigned worker)
 	w->near = host->scratch_worker(host, worker, (df->fab->n_links + 1) * sizeof(*w->near));
 	w->eligible =
 	    host->scratch_worker(host, worker, (df->fab->n_links + 1) * sizeof(*w->eligible));
-	if (w->by_position == NULL || w->near == NULL || w->eligible == NULL)
+	w->there = host->scratch_worker(host, worker, df->arcs.n_switches * sizeof(*w->there));
+	if (w->by_position == NULL || w->near == NULL || w->there == NULL || w->eligible == NULL)
 		return NULL;
 	return df->worker[worker] = w;
 }
