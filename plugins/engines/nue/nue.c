@@ -432,7 +432,6 @@ grow_alternates(struct nue *n)
 {
 	const struct fm_fabric *fab = n->all;
 
-	n->trees.detours = true;
 	limit_vls(n);
 	for (fm_end e = 0; e < fab->sw_first_end[fab->n_switches]; e++)
 		for (uint32_t k = 1; fab->end_lid[e] != 0 && k < 1u << fab->end_lmc[e] &&
@@ -440,6 +439,7 @@ grow_alternates(struct nue *n)
 		     k++) {
 			uint16_t base = fab->end_lid[e], lid = (uint16_t)(base + k);
 
+			n->trees.n_beside = (1u << fab->end_lmc[e]) - 1;
 			if (nue_tree_grow(&n->trees, fab->end_sw[e], base, lid, fm_is_host(fab, e)))
 				continue;
 			if (n->trees.lanes != NULL)

@@ -152,9 +152,12 @@ struct nue_trees {
 	uint16_t base, lid;
 	uint32_t *hops; /* [n_switches] to detour_root, by cables alone */
 	fm_sw detour_root;
+	uint8_t *straight; /* [n_switches] takes a shortest path, where some go round */
+	uint8_t *n_round;  /* [n_switches] that are to go round by it */
+	fm_sw *dealt;	   /* [n_switches] all, by chance */
 	const struct fm_sssp_trees *lead; /* base LIDs go by these where they may; NULL: none */
-	bool detours;			  /* some switches are to go round (trees.c) */
-	fm_sw *order;			  /* [n_order] nearest first */
+	uint32_t n_beside; /* alternates of the end, in whose trees switches go round; or 0 */
+	fm_sw *order;	   /* [n_order] nearest first */
 	uint32_t n_order;
 	uint32_t *level; /* [n_switches] hops, FM_NONE = not settled */
 	uint32_t *asked; /* [n_switches] the last layer it was a candidate in */

@@ -12,7 +12,7 @@
  * layer of themselves: they go round, by a neighbour that is as near to the root as they
  * are and goes straight (layered routing: Besta et al., "FatPaths", SC 2020; Blach et
  * al., NSDI 2024).  Who goes straight is dealt by chance of a fixed seed, others for each
- * LID of an end.
+ * LID of an end; a switch with a shortest way that is left needs not go round.
  *
  * An impasse, switches left that no settled neighbour can serve, is ended by
  * forcing the escape path of one of them and growing the tree again around it.
@@ -27,9 +27,10 @@
 #include "lib/hash.h"
 #include "plugins/engines/nue/nue.h"
 
-/* So many of so many switches go straight. */
+/* So many of so many switches go straight by chance. */
 #define STRAIGHT 3u
 #define SHARES 8u
+#define MOST_ROUND 4	    /* switches that are to go round by one */
 #define FORCE_ONE_BY_ONE 12 /* impasses of a tree before all stuck switches are forced */
 #define FEW_IMPASSES 64	    /* always fine; and one in so many trees: */
 #define TREES_AN_IMPASSE 16
@@ -80,7 +81,7 @@ leads_by(const struct nue_trees *g, fm_sw u, fm_arc a)
 {
 	const struct fm_sssp_trees *lead = g->lead;
 
-	return lead != NULL && !g->detours && fm_sssp_arc(lead, lead->first[g->root], u) == a;
+	return lead != NULL && g->n_beside == 0 && fm_sssp_arc(lead, lead->first[g->root], u) == a;
 }
 
 static struct step
@@ -216,26 +217,78 @@ find_hops(struct nue_trees *g)
 	}
 }
 
+/* Cables to switches that are nearer to the root. */
+static uint32_t
+count_nearer(const struct nue_trees *g, fm_sw u)
+{
+	const struct fm_arcs *arcs = g->graph->arcs;
+	uint32_t n = 0;
+
+	for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
+		if (g->hops[arcs->to[a]] + 1 == g->hops[u])
+			n += fm_arc_width(arcs, a);
+	return n;
+}
+
+/* By chance, the shares of an end's LIDs apart. */
 static bool
-is_straight(const struct nue_trees *g, fm_sw u)
+draws_straight(const struct nue_trees *g, fm_sw u)
 {
 	uint64_t of = (uint64_t)u << 32 | g->base;
 
-	return (fm_mix64(of) + STRAIGHT * (uint64_t)(g->lid - g->base)) % SHARES < STRAIGHT;
+	return g->n_beside > 1 &&
+	    (fm_mix64(of) + STRAIGHT * (uint64_t)(g->lid - g->base)) % SHARES < STRAIGHT;
 }
 
-/* Does it wait for the next layer?  Only if a neighbour in this one is to go straight. */
+/* A switch as near as u, by which few go; or FM_NONE. */
+static fm_sw
+find_way_round(const struct nue_trees *g, fm_sw u)
+{
+	const struct fm_arcs *arcs = g->graph->arcs;
+	fm_sw best = FM_NONE;
+
+	for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++) {
+		fm_sw v = arcs->to[a];
+
+		if (g->straight[v] && g->hops[v] == g->hops[u] && g->n_round[v] < MOST_ROUND &&
+		    (best == FM_NONE || g->n_round[v] < g->n_round[best]))
+			best = v;
+	}
+	return best;
+}
+
+/*
+ * Who goes straight: switches with a shortest way that no LID of the end before this one takes;
+ * with several alternates some by chance; and of the others, one after the other, those that are
+ * beside none of these by which few go.
+ */
+static void
+deal_straight(struct nue_trees *g)
+{
+	uint32_t n = g->graph->arcs->n_switches, from = (uint32_t)(fm_mix64(g->lid) % n);
+
+	memset(g->n_round, 0, n);
+	for (fm_sw u = 0; u < n; u++)
+		g->straight[u] =
+		    count_nearer(g, u) > (uint32_t)(g->lid - g->base) || draws_straight(g, u);
+	for (uint32_t i = 0; i < n; i++) {
+		fm_sw u = g->dealt[(from + i) % n], by;
+
+		if (g->straight[u])
+			continue;
+		by = find_way_round(g, u);
+		g->straight[u] = by == FM_NONE;
+		if (by != FM_NONE)
+			g->n_round[by]++;
+	}
+}
+
+/* Does it wait for the next layer, as a neighbour in this one goes straight? */
 static bool
 goes_round(const struct nue_trees *g, fm_sw u, uint32_t layer)
 {
-	const struct fm_arcs *arcs = g->graph->arcs;
-
-	if (!g->detours || g->hops[u] != layer + 1 || g->forced[u] != FM_NONE || is_straight(g, u))
-		return false;
-	for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
-		if (g->hops[arcs->to[a]] == g->hops[u] && is_straight(g, arcs->to[a]))
-			return true;
-	return false;
+	return g->n_beside > 0 && g->hops[u] == layer + 1 && g->forced[u] == FM_NONE &&
+	    !g->straight[u];
 }
 
 static void
@@ -361,8 +414,10 @@ nue_tree_grow(struct nue_trees *g, fm_sw root, uint16_t base, uint16_t lid, bool
 	g->base = base;
 	g->lid = lid;
 	g->n_trees++;
-	if (g->detours)
+	if (g->n_beside > 0) {
 		find_hops(g);
+		deal_straight(g);
+	}
 	memset(g->forced, 0xff, g->graph->fab->n_switches * sizeof(*g->forced));
 	if (g->lanes != NULL)
 		nue_lanes_mark(g->lanes);
@@ -461,6 +516,9 @@ nue_trees_new(const struct fm_host *host, const struct nue_graph *graph,
 		.room = room,
 		.detour_root = FM_NONE,
 		.hops = fm_scratch_array(host, n, uint32_t),
+		.straight = fm_scratch_array(host, n, uint8_t),
+		.n_round = fm_scratch_array(host, n, uint8_t),
+		.dealt = fm_scratch_array(host, n, fm_sw),
 		.load = fm_scratch_array(host, graph->fab->n_links, uint64_t),
 		.order = fm_scratch_array(host, n, fm_sw),
 		.level = fm_scratch_array(host, n, uint32_t),
@@ -476,11 +534,18 @@ nue_trees_new(const struct fm_host *host, const struct nue_graph *graph,
 		.waiting = fm_scratch_array(host, n, fm_sw),
 		.path = fm_scratch_array(host, n, fm_arc),
 		.passing = fm_scratch_array(host, n, uint32_t) };
-	if (out->hops == NULL || out->load == NULL || out->order == NULL || out->level == NULL ||
+	if (out->hops == NULL || out->straight == NULL || out->n_round == NULL ||
+	    out->dealt == NULL || out->load == NULL || out->order == NULL || out->level == NULL ||
 	    out->asked == NULL || out->found == NULL || out->found_before == NULL ||
 	    out->cost == NULL || out->next == NULL || out->cable == NULL || out->forced == NULL ||
 	    out->valleys == NULL || out->climbing == NULL || out->waiting == NULL ||
 	    out->path == NULL || out->passing == NULL)
 		return fm_no_scratch(host, "destination trees", err);
+	for (fm_sw s = 0; s < n; s++) { /* Fisher and Yates */
+		fm_sw other = (fm_sw)(fm_mix64(s) % (s + 1));
+
+		out->dealt[s] = out->dealt[other];
+		out->dealt[other] = s;
+	}
 	return 0;
 }
