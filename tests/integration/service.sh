@@ -45,6 +45,22 @@ if [ -x "$bin/fmd-web" ]; then
 	fi
 fi
 
+# ---- what all units may reach, 0 nothing and 10 everything: 2.0 at most, with what the examples add, too; fmd 1.8
+exposed() { # AT MOST, tenths; FILE...
+	most=$1
+	shift
+	cat "$@" | sed 's#@[a-z]*@#/usr/sbin#g' >exposed.service
+	systemd-analyze security --offline=true --no-pager --threshold="$most" "$tmp/exposed.service" >unit 2>&1 ||
+		fail "$*: more than $most tenths: $(tail -n 1 unit)"
+}
+if command -v systemd-analyze >/dev/null 2>&1; then
+	for f in "$top"/conf/*.service.in "$top"/conf/*.service; do exposed 20 "$f"; done
+	for f in "$top"/conf/fmd-agent-*.conf; do exposed 20 "$top/conf/fmd-agent.service.in" "$f"; done
+	exposed 18 "$top/conf/fmd.service.in"
+	exposed 20 "$top/conf/fmd.service.in" "$top/conf/fmd-redis.conf"
+	echo "ok: what units may reach"
+fi
+
 # ---- a daemon; one host's name is Latin-1, another's turns letters around and commands a terminal, a switch's UTF-8
 "$bin/fmroute" gen pgft 2 4,4 1,2 1,1 >plain.net
 LC_ALL=C sed "s/\"host-1-1\"/\"$(printf 'h\344st')\"/g; s/\"host-1-2\"/\"$(printf 'h\302\233\342\200\256x')\"/g; s/\"spine-1\"/\"$(printf 'sp\303\244n')\"/g" plain.net >net
