@@ -661,6 +661,7 @@ SCRIPT_TESTS = \
 	tests/integration/service.sh \
 	tests/integration/time_limit.sh \
 	tests/integration/umad_ibsim.sh \
+	tests/integration/upgrade.sh \
 	tests/integration/what_if.sh
 EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	dev/fmsim-lib.sh \
@@ -686,7 +687,8 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/script.bash \
 	tests/integration/claims.py \
 	tests/integration/miscable.py \
-	tests/integration/walk_tables.py
+	tests/integration/walk_tables.py \
+	tests/store/0.1.0.tar.xz tests/store/make tests/store/net
 
 # They run side by side, in this order: what takes longest begins first.
 TESTS += $(LONG_UNIT_TESTS) $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) $(UNIT_TESTS) $(REPLAYS)
