@@ -61,3 +61,9 @@ fmd-copy-setup: conf/fmd-copy-setup.in Makefile
 	$(AM_V_GEN)$(SED) 's|@sysconfdir[@]|$(sysconfdir)|g' $(srcdir)/conf/fmd-copy-setup.in >$@.new && chmod +x $@.new && mv $@.new $@
 EXTRA_DIST += conf/fmd-copy-setup.in
 CLEANFILES += fmd-copy-setup
+
+# Debian's packages; what machine has which is in doc/running.md.
+EXTRA_DIST += debian/changelog debian/control debian/copyright debian/fmd-acm.install debian/fmd-agent.dirs debian/fmd-agent.install \
+	debian/fmd-agent.postrm debian/fmd-engine-dev.install debian/fmd-perf.install debian/fmd-sim.install debian/fmd-tools.install \
+	debian/fmd-tools.lintian-overrides debian/fmd-web.install debian/fmd.install debian/fmd.postrm debian/not-installed debian/rules \
+	debian/source/format debian/source/lintian-overrides debian/tests/control debian/tests/engine debian/tests/fabric

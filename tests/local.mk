@@ -653,6 +653,7 @@ SCRIPT_TESTS = \
 	tests/integration/ibsim_up.sh \
 	tests/integration/intree.sh \
 	tests/integration/outoftree.sh \
+	tests/integration/packages.sh \
 	tests/integration/log_file.sh \
 	tests/integration/regions.sh \
 	tests/integration/regions_events.sh \
@@ -665,7 +666,7 @@ SCRIPT_TESTS = \
 	tests/integration/what_if.sh
 EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	dev/fmsim-lib.sh \
-	dev/ibsim-lib.sh \
+	dev/ibsim-lib.sh dev/packages \
 	tests/integration/acm.bash \
 	tests/integration/dist.bash \
 	tests/integration/fmroute.bash \

@@ -58,7 +58,9 @@ fmsim_SOURCES = tools/fmsim.c
 fmsim_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 fmsim_LDADD = libfmlab.la libfmcore.la $(EVENT_LIBS)
 if HAVE_UMAD
-lib_LTLIBRARIES += libfmsim-umad.la
+# no library to link with: a folder of its own
+fmsimdir = $(libdir)/fmsim
+fmsim_LTLIBRARIES = libfmsim-umad.la
 libfmsim_umad_la_SOURCES = \
 	lab/fmsim/umad_client.c \
 	lab/fmsim/umad_preload.c \

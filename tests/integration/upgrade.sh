@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # An fmd takes what those before it have kept: each tests/store/VERSION.tar.xz is a state folder that
 # fmd VERSION has written (tests/store/make).  Ports keep the LIDs in it, alias GUIDs come back to
-# their port, the cable that was isolated is, tables and events are read, and nothing is set aside.
+# their port, the cable that was isolated is, events are read, and nothing is set aside: neither the
+# store nor the files of tables and nodes.  Routes are made anew, as engines may have changed.
 # Exit 77 (skipped) where infiniband-diags is absent.
 set -u
 
@@ -22,7 +23,6 @@ for store in "$top"/tests/store/*.tar.xz; do
 	simulate "$top/tests/store/net"
 	printf "log_level = info\n" >"$dir/fmd.conf"
 	start_fmd
-	grep -q "SUBNET UP.*(tables kept)" "$dir/fmd.out" || fail "$version: tables are not kept"
 	[ "$(lid_of host-2-1)" = 119 ] || fail "$version: host-2-1 has LID $(lid_of host-2-1), not the 119 that is kept"
 	until_true in_port
 	exits 0 isolate
