@@ -57,6 +57,14 @@ missing=$(comm -23 "$tmp/all" "$tmp/files")
 [ -z "$missing" ] || fail "in no package, nor in debian/not-installed: $missing"
 echo "ok: $(wc -l <"$tmp/all") files in ${#packages[@]} packages"
 
+# ---- fmd.conf has sections of engines that are installed, no others
+sections=$(sed -n 's/^\([a-z0-9]*\) {$/\1/p' "$tmp/laid/etc/fmd/fmd.conf")
+[ "$(echo "$sections" | wc -l)" -ge 10 ] || fail "fmd.conf has these sections: $sections"
+for section in $sections; do
+	[ -e "$tmp/laid/usr/lib/triplet/fmd/$section.so" ] || fail "fmd.conf has a section $section, which is no engine that is installed"
+done
+echo "ok: fmd.conf"
+
 # ---- a program has its page, and a unit its program, in the same package
 of() { sed -n "s|^$1 ||p" "$tmp/taken"; }
 while read -r file package; do
