@@ -317,8 +317,9 @@ report_json(const struct job *job)
 	json_object_set_new(o, "ebb", json_real(m->ebb));
 	if (m->paths_avg > 0)
 		json_object_set_new(o, "lids",
-		    json_pack("{s:f, s:f, s:f}", "paths", m->paths_avg, "several_paths",
-			m->paths_several, "ebb_striped", m->ebb_striped));
+		    json_pack("{s:f, s:f, s:f, s:f}", "paths", m->paths_avg, "several_paths",
+			m->paths_several, "disjoint_paths", m->paths_apart, "ebb_striped",
+			m->ebb_striped));
 	json_object_set_new(o, "sp_max", json_integer(m->sp_max));
 	json_object_set_new(o, "a2a_max_over_avg", json_real(m->a2a_max_over_avg));
 	return o;
@@ -358,9 +359,10 @@ report_text(const struct job *job)
 	printf("bandwidth   %.3f of a random bisection; worst shift %u flows on a link\n", m->ebb,
 	    m->sp_max);
 	if (m->paths_avg > 0)
-		printf("LIDs        %.2f different paths to a host on average, several to %.1f %%; "
-		       "%.3f of a bisection by all LIDs\n",
-		    m->paths_avg, 100 * m->paths_several, m->ebb_striped);
+		printf("LIDs        %.2f different paths to a host on average, several to %.1f %%, "
+		       "two "
+		       "without a common cable to %.1f %%; %.3f of a bisection by all LIDs\n",
+		    m->paths_avg, 100 * m->paths_several, 100 * m->paths_apart, m->ebb_striped);
 }
 
 static int

@@ -22,8 +22,9 @@ struct metrics {
 	double a2a_max_over_avg;
 	double ebb; /* mean over random perfect matchings of 1 / (max load on the flow's path) */
 	/* With several LIDs an end, of (switch with hosts, host elsewhere): how many paths to its
-	 * LIDs differ, and the share of those that have more than one (0: one LID each). */
-	double paths_avg, paths_several;
+	 * LIDs differ, the share of those that have more than one, and of those that have two
+	 * without a cable in common (0: one LID each). */
+	double paths_avg, paths_several, paths_apart;
 	double ebb_striped; /* each flow parted evenly among the LIDs of its destination */
 	uint32_t sp_max;    /* max over all N-1 shifts (topological order) of flows on one link */
 };

@@ -416,6 +416,62 @@ START_TEST(it_is_balanced)
 }
 END_TEST
 
+/* The cables from s to a LID get the mark; how many had it. */
+static uint32_t
+mark_cables(const struct routed *r, fm_sw s, uint16_t lid, uint32_t *cable, uint32_t mark)
+{
+	const struct fm_fabric *fab = &r->snap->fab;
+	uint32_t met = 0;
+	fm_link l;
+
+	while ((l = fm_link_at(fab, s, r->tables->t.lft[s][lid])) != FM_NONE) {
+		fm_link one = l < fab->link_rev[l] ? l : fab->link_rev[l];
+
+		met += cable[one] == mark;
+		cable[one] = mark;
+		s = fab->link_to[l];
+	}
+	return met;
+}
+
+/* Do two LIDs of the end have no cable in common from s? */
+static bool
+has_two_apart(const struct routed *r, fm_sw s, fm_end e, uint32_t *cable, uint32_t *mark)
+{
+	uint16_t base = r->snap->fab.end_lid[e];
+	bool apart = false;
+
+	for (uint16_t k = 0; k < 1u << r->snap->fab.end_lmc[e]; k++)
+		for (uint16_t i = 0; i < k; i++) {
+			mark_cables(r, s, (uint16_t)(base + i), cable, ++*mark);
+			apart |= mark_cables(r, s, (uint16_t)(base + k), cable, *mark) == 0;
+		}
+	return apart;
+}
+
+/* What metrics.paths_apart says, by marks on cables. */
+static double
+share_apart(const struct routed *r)
+{
+	const struct fm_fabric *fab = &r->snap->fab;
+	uint32_t *cable = calloc(fab->n_links, sizeof(*cable)), mark = 0, n = 0, apart = 0;
+
+	for (fm_sw s = 0; s < fab->n_switches; s++) {
+		bool leaf = false;
+
+		for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++)
+			leaf |= fab->end_kind[e] == FM_END_CA;
+		for (fm_end e = 0; leaf && e < fab->n_ends; e++) {
+			if (fab->end_kind[e] != FM_END_CA || fab->end_sw[e] == s)
+				continue;
+			n++;
+			apart += has_two_apart(r, s, e, cable, &mark);
+		}
+	}
+	free(cable);
+	return n > 0 ? (double)apart / n : 0;
+}
+
 static struct metrics
 measure(const struct fabric *f, struct verdict *v)
 {
@@ -427,6 +483,7 @@ measure(const struct fabric *f, struct verdict *v)
 	*v = judge(&r, 8);
 	ck_assert_int_eq(
 	    metrics_compute(r.snap, &r.tables->t, &q, r.router.workers, &m, &r.err), 0);
+	ck_assert_double_eq(f->lmc > 0 ? share_apart(&r) : 0, m.paths_apart);
 	routed_fini(&r);
 	return m;
 }
@@ -453,6 +510,10 @@ START_TEST(alternates_go_other_ways)
 	ck_assert_uint_le(v.vls, 4);
 	ck_assert_msg(several.paths_several >= (f.lmc == 1 ? low[_i / 4].several : .85),
 	    "%s, LMC %u: several paths to %.3f", f.words, f.lmc, several.paths_several);
+	ck_assert_msg(several.paths_apart <= several.paths_several &&
+		several.paths_apart >= (f.lmc == 1 ? .35 : .65),
+	    "%s, LMC %u: two paths without a common cable to %.3f", f.words, f.lmc,
+	    several.paths_apart);
 	ck_assert_msg(f.lmc == 1 || several.ebb_striped > several.ebb,
 	    "%s: %.3f by stripes, %.3f without", f.words, several.ebb_striped, several.ebb);
 	f.lmc = 0;
