@@ -14,7 +14,7 @@ doc/fmd-events.7: doc/fmd-events.7.in fmd-doc $(plugin_LTLIBRARIES)
 EXTRA_DIST += doc/fmd.conf.5.in doc/fmd-events.7.in doc/fmd-opensm.7.in
 CLEANFILES += doc/fmd.conf.5 doc/fmd-events.7 doc/fmd-opensm.7
 # What HACKING.md and the man pages name by doc/NAME is beside them.
-dist_doc_DATA = README.md HACKING.md
+dist_doc_DATA = README.md HACKING.md ChangeLog
 docpagesdir = $(docdir)/doc
 dist_docpages_DATA = \
 	doc/README.md \
