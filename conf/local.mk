@@ -64,6 +64,6 @@ CLEANFILES += fmd-copy-setup
 
 # Debian's packages; what machine has which is in doc/running.md.
 EXTRA_DIST += debian/changelog debian/control debian/copyright debian/fmd-acm.install debian/fmd-agent.dirs debian/fmd-agent.install \
-	debian/fmd-agent.postrm debian/fmd-engine-dev.install debian/fmd-perf.install debian/fmd-sim.install debian/fmd-tools.install \
-	debian/fmd-tools.lintian-overrides debian/fmd-web.install debian/fmd.install debian/fmd.postrm debian/not-installed debian/rules \
+	debian/fmd-agent.postinst debian/fmd-agent.postrm debian/fmd-engine-dev.install debian/fmd-perf.install debian/fmd-sim.install debian/fmd-tools.install \
+	debian/fmd-tools.lintian-overrides debian/fmd-web.install debian/fmd.install debian/fmd.postinst debian/fmd.postrm debian/not-installed debian/rules \
 	debian/source/format debian/source/lintian-overrides debian/tests/control debian/tests/engine debian/tests/fabric
