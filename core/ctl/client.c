@@ -161,6 +161,26 @@ ctl_reply(const char *path, const char *text, size_t n, json_t **result, struct 
 }
 
 int
+ctl_reply_text(const char *path, const char *text, size_t n, const char **result, size_t *n_result,
+    struct fm_error *err)
+{
+	static const char head[] = CTL_TEXT_HEAD, tail[] = CTL_TEXT_TAIL;
+	size_t n_head = sizeof(head) - 1, n_tail = sizeof(tail) - 1;
+	json_t *value = NULL;
+	int rc;
+
+	if (n > n_head + n_tail && memcmp(text, head, n_head) == 0 &&
+	    memcmp(text + n - n_tail, tail, n_tail) == 0) {
+		*result = text + n_head;
+		*n_result = n - n_head - n_tail;
+		return 0;
+	}
+	rc = ctl_reply(path, text, n, &value, err);
+	json_decref(value);
+	return rc != 0 ? rc : cannot(path, "its reply is not as it writes text", err);
+}
+
+int
 ctl_call(const char *path, const char *command, json_t *args, unsigned timeout_s, json_t **result,
     struct fm_error *err)
 {

@@ -26,6 +26,8 @@
 #define CTL_REQUEST_MAX 65536 /* bytes */
 #define CTL_CLIENTS_MAX 16
 #define CTL_IDLE_MS 1000
+#define CTL_TEXT_HEAD "{\"ok\":true,\"result\":" /* before the text of a command that writes one */
+#define CTL_TEXT_TAIL "}\n"
 
 struct event_base;
 struct ctl_server;
@@ -86,5 +88,9 @@ int ctl_connect(const char *path, int flags, int *fd, struct fm_error *err);
 int ctl_request(const char *command, json_t *args, char **text, size_t *n, struct fm_error *err);
 /* All that came, as of ctl_call(). */
 int ctl_reply(const char *path, const char *text, size_t n, json_t **result, struct fm_error *err);
+/* The same of a command that writes text, which is not taken apart: *result [*n_result] points into
+ * text [n]. */
+int ctl_reply_text(const char *path, const char *text, size_t n, const char **result,
+    size_t *n_result, struct fm_error *err);
 
 #endif

@@ -131,7 +131,7 @@ end_answer(struct client *c, bool is_whole)
 
 	c->answered = true;
 	bufferevent_disable(c->io, EV_READ);
-	if (!is_whole || !put_words(bufferevent_get_output(c->io), "\n"))
+	if (!is_whole)
 		bufferevent_flush(c->io, EV_WRITE, BEV_FINISHED);
 	event_add(c->deadline, &limit); /* as long again for reading the reply */
 }
@@ -143,7 +143,9 @@ answer(struct client *c, json_t *reply)
 
 	json_decref(reply);
 	text.n = text.bytes != NULL ? strlen(text.bytes) : 0;
-	end_answer(c, put_text(bufferevent_get_output(c->io), &text));
+	end_answer(c,
+	    put_text(bufferevent_get_output(c->io), &text) &&
+		put_words(bufferevent_get_output(c->io), "\n"));
 }
 
 /* The text is the callee's. */
@@ -151,10 +153,10 @@ static void
 answer_text(struct client *c, struct ctl_text *text)
 {
 	struct evbuffer *out = bufferevent_get_output(c->io);
-	bool is_whole = put_words(out, "{\"ok\":true,\"result\":");
+	bool is_whole = put_words(out, CTL_TEXT_HEAD);
 
 	is_whole = put_text(out, text) && is_whole;
-	end_answer(c, is_whole && put_words(out, "}"));
+	end_answer(c, is_whole && put_words(out, CTL_TEXT_TAIL));
 }
 
 static void

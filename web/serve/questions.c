@@ -23,6 +23,7 @@ struct question {
 	struct event *deadline;
 	struct fm_error err; /* msg "": nothing is wrong yet */
 	question_done done;
+	question_text text_done; /* in the place of done, which is NULL then */
 	void *arg;
 	struct question *next, **link;
 };
@@ -80,19 +81,44 @@ questions_free(struct questions *q)
 
 static void open_next(struct questions *q);
 
-/* The answer, or one->err. */
+/* Tell what came, in `in`, where nothing is wrong yet.  The question has gone. */
 static void
-end(struct question *one, json_t *result)
+tell(const struct question *was, const char *path, struct evbuffer *in)
 {
-	struct fm_error err = one->err;
-	question_done done = one->done;
-	struct questions *q = one->all;
-	void *arg = one->arg;
+	size_t n = in != NULL ? evbuffer_get_length(in) : 0, n_text = 0;
+	const char *all = n > 0 ? (const char *)evbuffer_pullup(in, -1) : "", *text = NULL;
+	struct fm_error err = was->err;
+	json_t *result = NULL;
 
-	drop(one);
-	done(arg, result, result == NULL ? &err : NULL);
+	if (err.msg[0] == '\0' && all == NULL)
+		fm_fail(&err, FM_E_RESOURCE, "out of memory for the answer of fmd");
+	else if (err.msg[0] == '\0' && was->text_done != NULL)
+		ctl_reply_text(path, all, n, &text, &n_text, &err);
+	else if (err.msg[0] == '\0')
+		ctl_reply(path, all, n, &result, &err);
+	if (was->text_done != NULL)
+		was->text_done(was->arg, text, n_text, text == NULL ? &err : NULL);
+	else
+		was->done(was->arg, result, result == NULL ? &err : NULL);
 	json_decref(result);
-	open_next(q);
+}
+
+/* By all that has come, or one->err. */
+static void
+end(struct question *one)
+{
+	struct evbuffer *in = evbuffer_new();
+	struct question was = *one;
+
+	if (in == NULL && was.err.msg[0] == '\0')
+		fm_fail(&was.err, FM_E_RESOURCE, "out of memory for the answer of fmd");
+	if (in != NULL && one->io != NULL)
+		evbuffer_add_buffer(in, bufferevent_get_input(one->io));
+	drop(one);
+	tell(&was, was.all->path, in);
+	if (in != NULL)
+		evbuffer_free(in);
+	open_next(was.all);
 }
 
 static void
@@ -103,24 +129,14 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 	if (one->err.msg[0] == '\0')
 		fm_fail(&one->err, FM_E_SYSTEM, "no fmd answers at %s: it did not answer in time",
 		    one->all->path);
-	end(one, NULL);
+	end(one);
 }
 
 /* All has come, or something went wrong on the way. */
 static void
 on_end(struct bufferevent *io, short what, void *arg)
 {
-	struct evbuffer *in = bufferevent_get_input(io);
-	size_t n = evbuffer_get_length(in);
-	struct question *one = arg;
-	json_t *result = NULL;
-	const char *text = n > 0 ? (const char *)evbuffer_pullup(in, -1) : "";
-
-	if (text == NULL)
-		fm_fail(&one->err, FM_E_RESOURCE, "out of memory for the answer of fmd");
-	else
-		ctl_reply(one->all->path, text, n, &result, &one->err);
-	end(one, result);
+	end(arg);
 }
 
 static void
@@ -131,7 +147,7 @@ on_read(struct bufferevent *io, void *arg)
 	if (evbuffer_get_length(bufferevent_get_input(io)) <= REPLY_MAX)
 		return;
 	fm_fail(&one->err, FM_E_RESOURCE, "the reply of fmd is too large");
-	end(one, NULL);
+	end(one);
 }
 
 /* What goes wrong is told from the loop, by the deadline. */
@@ -190,25 +206,56 @@ put_in_row(struct questions *q, const char *command, json_t *args)
 	return NULL;
 }
 
+/* One that waits for its end; NULL: it has no place.  args is taken over. */
+static struct question *
+ask(struct questions *q, const char *command, json_t *args, struct fm_error *err)
+{
+	struct question *one = NULL;
+
+	if (q->n >= QUESTIONS_OPEN + QUESTIONS_WAITING)
+		fm_fail(err, FM_E_RESOURCE, "too many questions to fmd wait: try again");
+	else if ((one = put_in_row(q, command, args)) == NULL)
+		fm_fail(err, FM_E_RESOURCE, "out of memory for a question to fmd");
+	json_decref(args);
+	return one;
+}
+
+static void
+begin(struct question *one, unsigned timeout_ms, void *arg)
+{
+	struct timeval limit = { timeout_ms / 1000, timeout_ms % 1000 * 1000 };
+
+	one->arg = arg;
+	event_add(one->deadline, &limit);
+	open_next(one->all);
+}
+
 void
 questions_ask(struct questions *q, const char *command, json_t *args, unsigned timeout_ms,
     question_done done, void *arg)
 {
-	struct timeval limit = { timeout_ms / 1000, timeout_ms % 1000 * 1000 };
-	struct question *one = NULL;
 	struct fm_error err;
+	struct question *one = ask(q, command, args, &err);
 
-	if (q->n >= QUESTIONS_OPEN + QUESTIONS_WAITING)
-		fm_fail(&err, FM_E_RESOURCE, "too many questions to fmd wait: try again");
-	else if ((one = put_in_row(q, command, args)) == NULL)
-		fm_fail(&err, FM_E_RESOURCE, "out of memory for a question to fmd");
-	json_decref(args);
 	if (one == NULL) {
 		done(arg, NULL, &err);
 		return;
 	}
 	one->done = done;
-	one->arg = arg;
-	event_add(one->deadline, &limit);
-	open_next(q);
+	begin(one, timeout_ms, arg);
+}
+
+void
+questions_ask_text(struct questions *q, const char *command, json_t *args, unsigned timeout_ms,
+    question_text done, void *arg)
+{
+	struct fm_error err;
+	struct question *one = ask(q, command, args, &err);
+
+	if (one == NULL) {
+		done(arg, NULL, 0, &err);
+		return;
+	}
+	one->text_done = done;
+	begin(one, timeout_ms, arg);
 }

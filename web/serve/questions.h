@@ -31,4 +31,10 @@ void questions_free(struct questions *q);
 void questions_ask(struct questions *q, const char *command, json_t *args, unsigned timeout_ms,
     question_done done, void *arg);
 
+/* text: borrowed, [n]; NULL where err says why. */
+typedef void (*question_text)(void *arg, const char *text, size_t n, const struct fm_error *err);
+/* The same of a command that writes text (ctl.h), which is not taken apart. */
+void questions_ask_text(struct questions *q, const char *command, json_t *args, unsigned timeout_ms,
+    question_text done, void *arg);
+
 #endif
