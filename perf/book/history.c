@@ -18,6 +18,7 @@ enum head_words { HEAD_MAGIC, HEAD_BYTES, HEAD_NODES, HEAD_PORTS, HEAD_SLOTS, HE
 enum node_words { NODE_GUID, NODE_PORTS, NODE_WORDS };
 enum slot_words { SLOT_NUMBER, SLOT_ENDED, SLOT_WORDS };
 enum port_bytes { PORT_LOAD, PORT_WAIT, PORT_BYTES };
+_Static_assert((int)PORT_BYTES == HISTORY_PORT_BYTES, "a port");
 
 struct history {
 	int fd;
@@ -79,15 +80,21 @@ as_byte(double steps)
 	return steps < 2 ? 2 : steps > 255 ? 255 : (uint8_t)lround(steps);
 }
 
-/* 0: not known, 1: nothing. */
-static void
-put_bytes(uint8_t *to, const struct book_port *p)
+static uint8_t
+load_byte(double load)
+{
+	return load <= 0 ? 1 : as_byte(255 + log(load) / log(LOAD_STEP));
+}
+
+void
+history_bytes(const struct book_port *p, uint8_t to[PORT_BYTES])
 {
 	double load = p->mbps > 0 ? (double)p->xmit_rate * 8 / 1e6 / p->mbps : 0;
 
+	to[PORT_LOAD] = to[PORT_WAIT] = 0;
 	if ((p->flags & (BOOK_MISSING | BOOK_NO_CABLE | BOOK_NEVER)) != 0 || p->span_ms == 0)
 		return;
-	to[PORT_LOAD] = load <= 0 ? 1 : as_byte(255 + log(load) / log(LOAD_STEP));
+	to[PORT_LOAD] = load_byte(load);
 	to[PORT_WAIT] =
 	    p->wait_rate == 0 ? 1 : as_byte(2 + log((double)p->wait_rate) / log(WAIT_STEP));
 }
@@ -270,6 +277,95 @@ history_read(const char *path, uint64_t guid, unsigned port, struct history_poin
 	return 0;
 }
 
+/* -------------------------------------------------------------------- the hour */
+
+/* Of each port while slots are read. */
+struct hour_sums {
+	float *load;   /* sum */
+	uint16_t *n;   /* of how many readings */
+	uint8_t *wait; /* the greatest */
+};
+
+static bool
+has_rows_of(const struct history *h, const struct book_node *nodes, uint32_t n_nodes)
+{
+	bool same = h->n_nodes == n_nodes;
+
+	for (uint32_t i = 0; same && i < n_nodes; i++)
+		same = h->node[(size_t)i * NODE_WORDS + NODE_GUID] == nodes[i].guid &&
+		    h->node[(size_t)i * NODE_WORDS + NODE_PORTS] ==
+			((uint64_t)nodes[i].first_port << 32 | nodes[i].n_ports);
+	return same;
+}
+
+static void
+add_slot(const struct history *h, const float load[256], struct hour_sums *s)
+{
+	const uint8_t *bytes = (const uint8_t *)(h->slot + SLOT_WORDS);
+
+	for (uint32_t i = 0; i < h->n_ports; i++, bytes += PORT_BYTES) {
+		s->load[i] += load[bytes[PORT_LOAD]];
+		s->n[i] += bytes[PORT_LOAD] > 0;
+		s->wait[i] = bytes[PORT_WAIT] > s->wait[i] ? bytes[PORT_WAIT] : s->wait[i];
+	}
+}
+
+/* What its writer has begun meanwhile is left out. */
+static void
+add_slots(struct history *h, struct hour_sums *s)
+{
+	float load[256] = { 0 };
+	int64_t ended_ms;
+
+	for (unsigned b = 2; b < 256; b++)
+		load[b] = (float)load_of((uint8_t)b);
+	for (uint32_t slot = 0; slot < HISTORY_SLOTS; slot++) {
+		uint64_t number = number_in(h, slot, &ended_ms);
+
+		if (number > 0 &&
+		    move(h->fd, h->slot, slot_bytes(h->n_ports), slot_at(h, number), false) &&
+		    number_in(h, slot, &ended_ms) == number)
+			add_slot(h, load, s);
+	}
+}
+
+static int
+sum_hour(struct history *h, uint8_t *bytes, struct fm_error *err)
+{
+	struct hour_sums s = { calloc((size_t)h->n_ports + 1, sizeof(*s.load)),
+		calloc((size_t)h->n_ports + 1, sizeof(*s.n)),
+		calloc((size_t)h->n_ports + 1, sizeof(*s.wait)) };
+	bool ok = s.load != NULL && s.n != NULL && s.wait != NULL;
+
+	if (ok)
+		add_slots(h, &s);
+	for (uint32_t i = 0; ok && i < h->n_ports; i++, bytes += PORT_BYTES) {
+		bytes[PORT_LOAD] = s.n[i] == 0 ? 0 : load_byte((double)s.load[i] / s.n[i]);
+		bytes[PORT_WAIT] = s.wait[i];
+	}
+	free(s.load);
+	free(s.n);
+	free(s.wait);
+	return ok ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory");
+}
+
+int
+history_hour(const char *path, const struct book_node *nodes, uint32_t n_nodes, uint8_t *bytes,
+    struct fm_error *err)
+{
+	struct history *h;
+	int rc = open_file(path, &h, err);
+
+	if (rc != 0)
+		return rc;
+	rc = has_rows_of(h, nodes, n_nodes)
+	    ? sum_hour(h, bytes, err)
+	    : fm_fail(
+		  err, FM_E_SYSTEM, "%.100s has other nodes than the counters: try again", path);
+	history_close(h);
+	return rc;
+}
+
 /* --------------------------------------------------------------------- writing */
 
 /* What stands in h->slot, as the reading of a number. */
@@ -419,7 +515,7 @@ history_put(struct history *h, const struct book *b, int64_t ended_ms, struct fm
 		struct book_port p;
 
 		book_see_port(b, i, &p);
-		put_bytes(bytes + (size_t)i * PORT_BYTES, &p);
+		history_bytes(&p, bytes + (size_t)i * PORT_BYTES);
 	}
 	h->slot[SLOT_ENDED] = (uint64_t)ended_ms;
 	if (write_slot(h, ++h->number))

@@ -42,4 +42,14 @@ struct history_point {
 int history_read(const char *path, uint64_t guid, unsigned port, struct history_point *points,
     uint32_t *n, struct fm_error *err);
 
+/* As a slot has it: two bytes a port, load and wait; 0: not read, 1: nothing, else a logarithm, 255
+ * all that the cable carries, 2 one tick a second. */
+#define HISTORY_PORT_BYTES 2
+void history_bytes(const struct book_port *p, uint8_t bytes[HISTORY_PORT_BYTES]);
+/* Of all ports of these nodes, in their rows, the mean of load and the greatest wait of all
+ * readings: bytes[ports * HISTORY_PORT_BYTES].  FM_E_SYSTEM: it is not there, or of other nodes;
+ * FM_E_TOPOLOGY, FM_E_RESOURCE.  One pass of the file. */
+int history_hour(const char *path, const struct book_node *nodes, uint32_t n_nodes, uint8_t *bytes,
+    struct fm_error *err);
+
 #endif
