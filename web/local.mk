@@ -1,10 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # web/: fmd-web.  libfmweb is all but the program, for tests.
+# The page, as dev/page has built it of web/page.
+page_files = web/page/dist/index.html web/page/dist/app.js web/page/dist/app.css
+EXTRA_DIST += $(page_files) dev/embed
 if HAVE_EVHTTP
 noinst_LTLIBRARIES += libfmweb.la
 libfmweb_la_SOURCES = \
 	web/serve/api.c \
 	web/serve/api.h \
+	web/serve/counted.c \
+	web/serve/counted.h \
+	web/serve/fabric.c \
+	web/serve/fabric.h \
+	web/serve/files.c \
+	web/serve/files.h \
 	web/serve/listen.c \
 	web/serve/listen.h \
 	web/serve/query.c \
@@ -21,6 +30,8 @@ libfmweb_la_SOURCES = \
 	web/serve/stream.h \
 	web/serve/visitors.c \
 	web/serve/visitors.h \
+	web/text/cells.c \
+	web/text/cells.h \
 	web/text/hour.c \
 	web/text/hour.h \
 	web/text/levels.c \
@@ -35,8 +46,13 @@ libfmweb_la_SOURCES = \
 	web/text/readings.h \
 	web/text/text.c \
 	web/text/text.h
+nodist_libfmweb_la_SOURCES = web/page/page_files.c
 libfmweb_la_CFLAGS = $(AM_CFLAGS) $(EVHTTP_CFLAGS) $(JANSSON_CFLAGS)
 libfmweb_la_LIBADD = $(EVHTTP_LIBS)
+
+web/page/page_files.c: $(page_files) dev/embed
+	$(AM_V_GEN)$(MKDIR_P) web/page && $(SHELL) $(srcdir)/dev/embed $(page_files:%=$(srcdir)/%) >$@.new && mv $@.new $@
+CLEANFILES += web/page/page_files.c
 
 sbin_PROGRAMS += fmd-web
 fmd_web_SOURCES = web/serve/web.c

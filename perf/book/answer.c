@@ -196,9 +196,8 @@ hand_out(struct file *f, size_t most, json_t **result, struct fm_error *err)
 
 /* -------------------------------------------------------------------- counters */
 
-/* By the whole name or its first word, or the GUID. */
-static bool
-is_called(const char *word, const struct book_node *n)
+bool
+answer_is_called(const char *word, const struct book_node *n)
 {
 	char first[BOOK_NAME_BYTES + 1];
 	uint64_t guid;
@@ -216,7 +215,7 @@ find_rows(struct file *f, const char *word, unsigned port)
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < f->n_nodes; i++)
-		if (is_called(word, &f->node[i]) && port <= f->node[i].n_ports)
+		if (answer_is_called(word, &f->node[i]) && port <= f->node[i].n_ports)
 			ok = add_rows(f, i, port);
 	return ok;
 }
@@ -274,16 +273,6 @@ point_json(const struct history_point *p)
 	    "wait_ticks_per_s", p->wait < 0 ? json_null() : json_real(p->wait));
 }
 
-static int
-read_history(const char *path, uint64_t guid, unsigned port,
-    struct history_point points[HISTORY_SLOTS], uint32_t *n, struct fm_error *err)
-{
-	char file[PATH_MAX + sizeof(HISTORY_SUFFIX)];
-
-	snprintf(file, sizeof(file), "%s" HISTORY_SUFFIX, path);
-	return history_read(file, guid, port, points, n, err);
-}
-
 int
 answer_add_history(const char *path, json_t *answer, struct fm_error *err)
 {
@@ -291,62 +280,23 @@ answer_add_history(const char *path, json_t *answer, struct fm_error *err)
 	const char *guid_text = json_string_value(json_object_get(row, "guid"));
 	struct history_point points[HISTORY_SLOTS];
 	json_t *list = json_array();
+	char file[PATH_MAX + sizeof(HISTORY_SUFFIX)];
 	uint64_t guid;
 	uint32_t n = 0;
 	int rc = 0;
 
+	snprintf(file, sizeof(file), "%s" HISTORY_SUFFIX, path);
 	if (json_array_size(json_object_get(answer, "ports")) != 1 || guid_text == NULL ||
 	    !node_guid_parse(guid_text, &guid))
 		rc = fm_fail(err, FM_E_CONFIG, "--history is of one port: counters NODE:PORT");
 	else
-		rc = read_history(path, guid,
+		rc = history_read(file, guid,
 		    (unsigned)json_integer_value(json_object_get(row, "port")), points, &n, err);
 	for (uint32_t i = 0; i < n; i++)
 		json_array_append_new(list, point_json(&points[i]));
 	if (rc == 0)
 		json_object_set(answer, "history", list);
 	json_decref(list);
-	return rc;
-}
-
-static json_t *
-known_json(double value)
-{
-	return value < 0 ? json_null() : json_real(value);
-}
-
-static json_t *
-points_json(const struct history_point *points, uint32_t n)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < n; i++)
-		json_array_append_new(list,
-		    json_pack("[I, o, o]", (json_int_t)points[i].ended_ms,
-			known_json(points[i].load), known_json(points[i].wait)));
-	return json_pack("{s:o}", "readings", list);
-}
-
-int
-answer_history(const char *path, const char *what, json_t **result, struct fm_error *err)
-{
-	struct history_point points[HISTORY_SLOTS];
-	struct file f;
-	uint32_t n = 0;
-	int rc = open_file(path, &f, err);
-
-	if (rc == 0 && !find_meant(&f, what))
-		rc = fm_fail(err, FM_E_RESOURCE, "out of memory");
-	if (rc == 0 && f.rows.n == 0)
-		rc = fm_fail(err, FM_E_SYSTEM, "there is no port %.60s in %.100s", what, f.path);
-	if (rc == 0 && f.rows.n > 1)
-		rc = fm_fail(err, FM_E_CONFIG, "%.60s is not one port, which is NODE:PORT", what);
-	if (rc == 0)
-		rc = read_history(
-		    path, f.node[f.rows.item[0].node].guid, f.rows.item[0].port, points, &n, err);
-	if (rc == 0 && (*result = points_json(points, n)) == NULL)
-		rc = fm_fail(err, FM_E_RESOURCE, "out of memory");
-	close_file(&f);
 	return rc;
 }
 

@@ -11,6 +11,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/exposition.h"
 #include "web/serve/query.h"
+#include "web/text/cells.h"
 #include "web/text/levels.h"
 #include "web/text/ports.h"
 
@@ -24,6 +25,9 @@ ask(const char *words)
 		(void)query_check(args, "set group names", &err);
 	else
 		must(args == NULL && err.msg[0] != '\0');
+	json_decref(args);
+	if (query_read_words(words, &args, &err) != 0)
+		must(args == NULL);
 	json_decref(args);
 }
 
@@ -39,10 +43,12 @@ tell(const struct readings *r, const struct ports_wanted *w)
 	must(levels_add(&l, r, &p) && hour_keep(&h, r, 0));
 	ports_write(r, &p, &h, w, &t);
 	must(!t.is_lost);
-	if (t.v.n > 0) {
+	if (t.v.n > 0)
 		must(exposition_read(t.v.item, t.v.n).why[0] == '\0');
-		text_fini(&t);
-	}
+	t.v.n = 0;
+	cells_write(r, &h, NULL, &t);
+	must(!t.is_lost && t.v.n == CELLS_HEAD + (size_t)r->n_nodes * 16 + (size_t)r->n_ports * 4);
+	text_fini(&t);
 	places_fini(&p);
 	levels_fini(&l);
 	hour_fini(&h);

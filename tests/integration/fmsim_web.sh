@@ -71,8 +71,15 @@ says "^fmd_up 0$" "^fmd_perf_up 0$"
 check_metrics
 get 503 /metrics/ports
 says '"error":".*cannot read .*counters'
-get 503 /api/v1/status
-says '"error":"no fmd answers at'
+for address in status fabric "fabric?generation=0123456789abcdef"; do
+	get 503 "/api/v1/$address"
+	says '"error":"no fmd answers at'
+done
+for address in cells "cells?over=hour" "history?port=leaf-1:1"; do
+	get 503 "/api/v1/$address"
+	says '"error":".*cannot read .*counters'
+done
+get 200 /
 visit slow >"$dir/slow.out" 2>&1 &
 slow=$!
 
@@ -122,6 +129,16 @@ for command in sweep drain handover reload "restore?what=link:leaf-1:5&yes=1" "i
 done
 get 200 /api/v1/status
 says '"isolated":0'
+get 200 /api/v1/fabric
+fmctl fabric --json >"$dir/by-fmctl"
+python3 -c 'import json, sys; sys.exit(json.load(open(sys.argv[1])) != json.load(open(sys.argv[2])))' "$dir/answer" "$dir/by-fmctl" ||
+	fail "the fabric is not that of fmctl"
+exec_on_fmsim host-1-1 "$build/fmd-perf" --state-dir="$dir/state" -v --interval=1 >"$dir/perf.out" 2>&1 & # --once keeps no readings
+perf=$!
+await "$dir/perf.out" "sweep [0-9]*: 24 of 24 ports" 2
+end_job $perf
+visit draw 24 >"$dir/said.out" 2>&1 || fail "$(cat "$dir/said.out")"
+cat "$dir/said.out"
 visit requests >"$dir/said.out" 2>&1 || fail "$(cat "$dir/said.out")"
 cat "$dir/said.out"
 visit crowd >"$dir/said.out" 2>&1 || fail "$(cat "$dir/said.out")"

@@ -3,13 +3,16 @@
 """What strangers may send to fmd-web, each answered by a sentence or hung up on; and listeners.
 
 web_visitors.py SOCKET requests    half requests, bodies, long headers, methods
+web_visitors.py SOCKET draw PORTS  what the page asks for: its files, all ports, the fabric, an hour of a port
 web_visitors.py SOCKET slow        one that never ends its request is hung up on
 web_visitors.py SOCKET listen N    events from N on, a line each, till it is ended
 web_visitors.py SOCKET crowd       more listeners than may be
 web_visitors.py SOCKET flood N     N requests, as fast as they are answered
 """
+import gzip
 import json
 import socket
+import struct
 import sys
 
 PATH = sys.argv[1]
@@ -79,6 +82,13 @@ def requests():
     expect("another path", get(b"/../../etc/passwd"), 404)
     for path, wanted in ((b"/api/v1/status?x=1", 400), (b"/api/v1/nodes?name=%ff", 400), (b"/metrics/ports?set=few", 400),
                          (b"/metrics/ports?group=nobody", 404), (b"/metrics/ports?names=mine", 400), (b"/metrics/ports?a=b", 400),
+                         (b"/api/v1/cells?over=day", 400), (b"/api/v1/cells?over=", 400), (b"/api/v1/cells?over=now&over=hour", 400),
+                         (b"/api/v1/cells?under=1", 400), (b"/api/v1/fabric?generation=", 400), (b"/api/v1/fabric?generation=" + b"a" * 1000, 400),
+                         (b"/api/v1/fabric?generation=%00", 400), (b"/api/v1/fabric?name=x", 400), (b"/api/v1/history", 400),
+                         (b"/api/v1/history?port=", 400), (b"/api/v1/history?port=leaf-1", 400), (b"/api/v1/history?port=leaf-*:1", 400),
+                         (b"/api/v1/history?port=leaf-1:0", 400), (b"/api/v1/history?port=leaf-1:255", 400), (b"/api/v1/history?port=leaf-1:1x", 400),
+                         (b"/api/v1/history?port=nobody:1", 400), (b"/api/v1/history?port=" + b"n" * 5000 + b":1", 400),
+                         (b"/api/v1/history?node=leaf-1:1", 400), (b"/page/", 404), (b"/page/nothing.js", 404), (b"/page/../index.html", 404),
                          (b"/api/v1/" + b"x" * 100, 404), (b"/api/v1/", 404), (b"/api/v1/counters?node=*", 400)):
         answer = get(path)
         expect(path, answer, wanted)
@@ -90,6 +100,80 @@ def requests():
         halves[-1].sendall(b"GET /metrics HTTP/1.1\r\nX-Half: ")
     expect("a whole request behind 1,000 half ones", get(b"/metrics"), 200)
     print("requests:", HALVES, "half ones")
+
+
+def parts(answer):
+    """(headers, by small letters; body)"""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in head.decode().split("\r\n")[1:])}, body
+
+
+def kept(path):
+    """What a browser may keep: by gzip the same, nothing where it has it, HEAD without a body."""
+    plain = get(path)
+    expect(path, plain, 200)
+    headers, body = parts(plain)
+    zipped, zipped_body = parts(get(path, b"Accept-Encoding: br, gzip;q=0.5\r\n"))
+    if zipped.get("content-encoding") == "gzip":
+        zipped_body = gzip.decompress(zipped_body)
+    elif len(body) > 1000:
+        sys.exit(f"{path}: not by gzip: {zipped}")
+    refused = parts(get(path, b"Accept-Encoding: gzip;q=0, br\r\n"))[0]
+    if zipped_body != body or "content-encoding" in refused or zipped["etag"] != headers["etag"]:
+        sys.exit(f"{path}: by gzip it is something else")
+    tag = headers["etag"].encode()
+    again = get(path, b'If-None-Match: "x", ' + tag + b"\r\n")
+    expect(path, again, 304)
+    expect(path, get(path, b'If-None-Match: W/"0000000000000000"\r\n'), 200)
+    head, none = parts(get(path, method=b"HEAD"))
+    if parts(again)[1] or none or int(head["content-length"]) != len(body):
+        sys.exit(f"{path}: {again!r} {head}")
+    return headers, body
+
+
+POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; "
+          "frame-ancestors 'none'")
+
+
+def draw_files():
+    for path, kind in ((b"/", "text/html"), (b"/?show=load&show=load&%ff", "text/html"), (b"/page/app.js", "text/javascript"),
+                       (b"/page/app.css", "text/css")):
+        headers, body = kept(path)
+        if (not headers["content-type"].startswith(kind) or headers["content-security-policy"] != POLICY or not body
+                or headers["x-content-type-options"] != "nosniff" or headers["referrer-policy"] != "no-referrer"):
+            sys.exit(f"{path}: {headers}")
+    expect("the addresses", get(b"/help"), 200)
+
+
+def draw_cells(path, n_ports):
+    body = kept(path)[1]
+    magic, version, nodes, ports, number, ended, interval = struct.unpack_from("<4sIIIQqI", body)
+    if (magic, version, ports) != (b"FMDC", 1, n_ports) or number < 1 or ended < 1 or interval < 1:
+        sys.exit(f"{path}: {body[:64]!r}")
+    firsts, counts = (struct.unpack_from(f"<{nodes}I", body, 64 + at * nodes) for at in (8, 12))
+    if len(body) != 64 + 16 * nodes + 4 * ports or list(firsts) != [sum(counts[:i]) for i in range(nodes)] or sum(counts) != ports:
+        sys.exit(f"{path}: rows of nodes: {firsts} {counts}, {len(body)} bytes")
+
+
+def draw(n_ports):
+    draw_files()
+    draw_cells(b"/api/v1/cells", n_ports)
+    draw_cells(b"/api/v1/cells?over=now", n_ports)
+    draw_cells(b"/api/v1/cells?over=hour", n_ports)
+    fabric = json.loads(kept(b"/api/v1/fabric")[1])
+    generation = fabric["generation"].encode()
+    same = json.loads(parts(get(b"/api/v1/fabric?generation=" + generation))[1])
+    if same != {"generation": fabric["generation"], "same": True}:
+        sys.exit(f"the same fabric: {same}")
+    for other in b"1234567890123456", b"0x10", b"%220123456789abcdef%22":
+        if json.loads(parts(get(b"/api/v1/fabric?generation=" + other))[1]) != fabric:
+            sys.exit("another generation is not told the whole")
+    name = next(n for n, t in zip(fabric["names"], fabric["types"]) if t == 2)
+    for node in name, fabric["guids"][fabric["names"].index(name)]:
+        readings = json.loads(parts(get(f"/api/v1/history?port={node}:1".encode()))[1])["readings"]
+        if not readings or any(len(r) != 3 or not r[0] > 1e12 for r in readings):
+            sys.exit(f"an hour of {node}:1: {readings}")
+    print("draw:", n_ports, "ports,", len(fabric["cables"]), "cables")
 
 
 def slow():
@@ -157,6 +241,8 @@ def main():
         listen(sys.argv[3])
     elif task == "flood":
         flood(int(sys.argv[3]))
+    elif task == "draw":
+        draw(int(sys.argv[3]))
     else:
         {"requests": requests, "slow": slow, "crowd": crowd}[task]()
 

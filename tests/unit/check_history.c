@@ -17,6 +17,7 @@
 #include "tests/run.h"
 
 #define N_NODES 5
+#define N_PORTS 35 /* 1 + 4 + 7 + 10 + 13 */
 #define MBPS 100000
 #define BEGUN INT64_C(1795975200000)
 
@@ -141,6 +142,67 @@ START_TEST(readings_are_told_as_they_were)
 	for (unsigned r = 6; r <= HISTORY_SLOTS + 40; r++)
 		put(h, b, nodes, N_NODES, r);
 	check_all(nodes, N_NODES, 41, HISTORY_SLOTS + 40);
+	history_close(h);
+	book_close(b);
+}
+END_TEST
+
+/* What a byte of load tells. */
+static double
+load_of(uint8_t byte)
+{
+	return byte == 1 ? 0 : pow(1.04, byte - 255);
+}
+
+/* By the points of each port; those that are 0 where nothing was read. */
+static void
+check_hour(const struct book_node *node, const uint8_t *bytes)
+{
+	struct history_point points[HISTORY_SLOTS];
+	struct fm_error err;
+	uint32_t n;
+
+	for (uint32_t p = 0; p < node->n_ports; p++) {
+		const uint8_t *of = bytes + (size_t)(node->first_port + p) * HISTORY_PORT_BYTES;
+		double sum = 0, wait = -1;
+		unsigned known = 0;
+
+		ck_assert_int_eq(history_read(path, node->guid, p + 1, points, &n, &err), 0);
+		for (uint32_t k = 0; k < n; k++) {
+			known += points[k].load >= 0;
+			sum += points[k].load >= 0 ? points[k].load : 0;
+			wait = fmax(wait, points[k].wait);
+		}
+		ck_assert(known > 0 && of[0] > 0 && of[1] > 0);
+		ck_assert_msg(fabs(load_of(of[0]) - sum / known) <= 0.02 * sum / known,
+		    "load %g, not %g", load_of(of[0]), sum / known);
+		ck_assert_msg(fabs(pow(1.1, of[1] - 2) - wait) <= 1e-6 * wait, "wait");
+	}
+}
+
+START_TEST(an_hour_is_that_of_its_readings)
+{
+	struct book *b = make_book(nodes, N_NODES);
+	struct history *h = make(nodes, N_NODES);
+	struct book_node other[N_NODES];
+	uint8_t bytes[HISTORY_PORT_BYTES * 64];
+	struct fm_error err = { 0 };
+
+	memset(bytes, 9, sizeof(bytes));
+	ck_assert_int_eq(history_hour(path, nodes, N_NODES, bytes, &err), 0);
+	for (uint32_t i = 0; i < HISTORY_PORT_BYTES * N_PORTS; i++)
+		ck_assert_uint_eq(bytes[i], 0); /* nothing was read */
+	for (unsigned r = 1; r <= HISTORY_SLOTS + 5; r++)
+		put(h, b, nodes, N_NODES, r);
+	ck_assert_int_eq(history_hour(path, nodes, N_NODES, bytes, &err), 0);
+	for (uint32_t i = 0; i < N_NODES; i++)
+		check_hour(&nodes[i], bytes);
+	ck_assert_uint_eq(bytes[HISTORY_PORT_BYTES * N_PORTS], 9); /* and not beyond */
+	memcpy(other, nodes, sizeof(other));
+	other[2].guid++;
+	ck_assert_int_eq(history_hour(path, other, N_NODES, bytes, &err), FM_E_SYSTEM);
+	ck_assert_ptr_nonnull(strstr(err.msg, "has other nodes than the counters"));
+	ck_assert_int_eq(history_hour(path, nodes, N_NODES - 1, bytes, &err), FM_E_SYSTEM);
 	history_close(h);
 	book_close(b);
 }
@@ -296,6 +358,7 @@ suite(void)
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, readings_are_told_as_they_were);
+	tcase_add_test(t, an_hour_is_that_of_its_readings);
 	tcase_add_test(t, bytes_have_an_end);
 	tcase_add_test(t, ports_keep_what_was_read_of_them);
 	tcase_add_test(t, what_is_no_such_file_is_refused);

@@ -17,7 +17,9 @@
 #include "tests/folder.h"
 #include "tests/run.h"
 #include "tests/unit/exposition.h"
+#include "perf/book/history.h"
 #include "web/serve/query.h"
+#include "web/text/cells.h"
 #include "web/text/metrics.h"
 #include "web/text/ports.h"
 
@@ -173,6 +175,95 @@ tell_fabric(const char *generation)
 	ck_assert_msg(places_read(&p, fabric, &err) == 0, "%s", err.msg);
 	json_decref(fabric);
 }
+
+/* ---------------------------------------------------------------------- cells */
+
+static uint64_t
+number_at(size_t at, unsigned bytes)
+{
+	uint64_t n = 0;
+
+	ck_assert_uint_le(at + bytes, t.v.n);
+	while (bytes-- > 0)
+		n = n << 8 | (uint8_t)t.v.item[at + bytes];
+	return n;
+}
+
+/* Of a row: load, wait, errors, state. */
+static unsigned
+cell(uint32_t row, unsigned array)
+{
+	return (unsigned)number_at(CELLS_HEAD + 16 * N_NODES + 6 * array + row, 1);
+}
+
+static void
+make_cells(const uint8_t *bytes)
+{
+	t.v.n = 0;
+	follow();
+	cells_write(&r, &h, bytes, &t);
+	ck_assert(!t.is_lost && t.v.n == CELLS_HEAD + N_NODES * 16 + 6 * 4);
+}
+
+static void
+check_places(void)
+{
+	static const char magic[4] = "FMDC";
+
+	ck_assert_mem_eq(t.v.item, magic, 4);
+	ck_assert_uint_eq(number_at(4, 4), CELLS_VERSION);
+	ck_assert_uint_eq(number_at(8, 4), N_NODES);
+	ck_assert_uint_eq(number_at(12, 4), 6);
+	ck_assert_uint_eq(number_at(16, 8), head.sweep);
+	ck_assert_uint_eq(number_at(24, 8), 1000000);
+	ck_assert_uint_eq(number_at(32, 4), 10000);
+	for (uint32_t i = 0; i < N_NODES; i++) {
+		ck_assert_uint_eq(number_at(CELLS_HEAD + 8 * i, 8), nodes[i].guid);
+		ck_assert_uint_eq(
+		    number_at(CELLS_HEAD + 8 * N_NODES + 4 * i, 4), nodes[i].first_port);
+		ck_assert_uint_eq(
+		    number_at(CELLS_HEAD + 12 * N_NODES + 4 * i, 4), nodes[i].n_ports);
+	}
+}
+
+START_TEST(cells)
+{
+	struct book_port port = row_of(2, 0);
+	uint8_t hour[6 * HISTORY_PORT_BYTES] = { [6] = 77, [7] = 78 };
+
+	make_cells(NULL);
+	check_places();
+	for (uint32_t row = 0; row < 6; row++) {
+		ck_assert_uint_eq(cell(row, 0), 1); /* idle */
+		ck_assert_uint_eq(cell(row, 2), 0);
+		ck_assert_uint_eq(cell(row, 3), 0);
+	}
+	ck_assert_uint_eq(cell(0, 1), 1);  /* waits for nobody */
+	ck_assert_uint_eq(cell(1, 1), 26); /* 2 + log 10 / log 1.1 */
+	ck_assert(hour_keep(&h, &r, 0));
+	port.xmit_rate = UINT64_C(12500000000);
+	port.sum[COUNTER_SYMBOL_ERRORS] = 2;
+	port.sum[COUNTER_LINK_DOWNED] = 3;
+	port.sum[COUNTER_RELAY_ERRORS] = 1000; /* which are none */
+	port.flags = BOOK_RESET;
+	book_put_port(book, 2, &port);
+	port.flags = BOOK_MISSING;
+	book_put_port(book, 3, &port);
+	port.flags = BOOK_NO_CABLE | BOOK_NEVER;
+	book_put_port(book, 4, &port);
+	put_head();
+	make_cells(NULL);
+	check_places();
+	ck_assert_uint_eq(cell(2, 0), 255);
+	ck_assert_uint_eq(cell(2, 2), 3); /* 5 errors: 1 + 2 */
+	ck_assert_uint_eq(cell(2, 3), CELL_RESET);
+	ck_assert(cell(3, 0) == 0 && cell(3, 1) == 0 && cell(3, 3) == CELL_MISSING);
+	ck_assert(cell(4, 0) == 0 && cell(4, 3) == (CELL_NO_CABLE | CELL_NEVER));
+	make_cells(hour);
+	ck_assert(cell(3, 0) == 77 && cell(3, 1) == 78 && cell(2, 0) == 0);
+	ck_assert_uint_eq(cell(2, 2), 3);
+}
+END_TEST
 
 /* ----------------------------------------------------------------------- the text */
 
@@ -617,6 +708,25 @@ START_TEST(queries)
 }
 END_TEST
 
+/* 16 digits of a generation may be decimal ones, or look like another number. */
+START_TEST(queries_of_words)
+{
+	static const struct {
+		const char *text, *value;
+	} words_of[] = { { "a=1234567890123456", "1234567890123456" }, { "a=0x10:1", "0x10:1" },
+		{ "a=\"leaf+1:2\"", "leaf 1:2" }, { "a=", "" }, { "a=12", "12" } };
+	json_t *args;
+
+	for (size_t i = 0; i < sizeof(words_of) / sizeof(words_of[0]); i++) {
+		ck_assert_int_eq(query_read_words(words_of[i].text, &args, &err), 0);
+		ck_assert_str_eq(json_string_value(json_object_get(args, "a")), words_of[i].value);
+		json_decref(args);
+	}
+	ck_assert_int_eq(query_read_words("a=1&a=1", &args, &err), FM_E_CONFIG);
+	ck_assert_int_eq(query_read_words("a=%ff", &args, &err), FM_E_CONFIG);
+}
+END_TEST
+
 START_TEST(wrong_queries)
 {
 	static const char *const wrong[] = { "a", "a=1&a=2", "=1", "a=%ff", "a=1&&b=2" };
@@ -636,6 +746,7 @@ main(void)
 	TCase *c = tcase_create("web");
 
 	tcase_add_checked_fixture(c, set_up, tear_down);
+	tcase_add_test(c, cells);
 	tcase_add_test(c, values);
 	tcase_add_test(c, strictness);
 	tcase_add_test(c, load);
@@ -653,6 +764,7 @@ main(void)
 	tcase_add_test(c, of_no_fabric);
 	tcase_add_test(c, of_bad_cables);
 	tcase_add_test(c, queries);
+	tcase_add_test(c, queries_of_words);
 	tcase_add_test(c, wrong_queries);
 	suite_add_tcase(s, c);
 	return run_suite(s);

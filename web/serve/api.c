@@ -149,8 +149,6 @@ on_commands(void *arg, json_t *result, const struct fm_error *err)
 
 /* ------------------------------------------------------------------- the file of counters */
 
-#define PATTERN "*?[" /* which could be all 70,000 ports, in 200 MB */
-
 static int
 read_counters(
     const struct api *a, bool is_top, const json_t *args, json_t **result, struct fm_error *err)
@@ -166,7 +164,8 @@ read_counters(
 			: by				? by
 							: "",
 		    false, result, err);
-	if (node == NULL || strpbrk(node, PATTERN) != NULL)
+	/* a pattern could be all 70,000 ports, in 200 MB */
+	if (node == NULL || strpbrk(node, ANSWER_PATTERN) != NULL)
 		return fm_fail(err, FM_E_CONFIG,
 		    "node= is one node, or NODE:PORT; a GUID stands between double quotes; "
 		    "/metrics/ports has all");

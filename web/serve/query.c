@@ -10,33 +10,41 @@
 #include <string.h>
 
 static json_t *
-value_of(const char *text)
+word_of(const char *text)
 {
 	size_t n = strlen(text);
+
+	return n >= 2 && text[0] == '"' && text[n - 1] == '"' ? json_stringn(text + 1, n - 2)
+							      : json_string(text);
+}
+
+static json_t *
+value_of(const char *text)
+{
 	json_int_t number;
 	char *end;
 
-	if (n == 0)
+	if (*text == '\0')
 		return json_true();
-	if (n >= 2 && text[0] == '"' && text[n - 1] == '"')
-		return json_stringn(text + 1, n - 2);
 	errno = 0;
 	number = strtoll(text, &end, 0);
-	return *end == '\0' && errno == 0 ? json_integer(number) : json_string(text);
+	return *end == '\0' && errno == 0 ? json_integer(number) : word_of(text);
 }
 
 static int
-take(json_t *args, const char *key, const char *value, struct fm_error *err)
+take(json_t *args, const char *key, json_t *value, struct fm_error *err)
 {
-	if (json_object_get(args, key) != NULL)
+	if (json_object_get(args, key) != NULL) {
+		json_decref(value);
 		return fm_fail(err, FM_E_CONFIG, "%.40s is said twice", key);
-	if (json_object_set_new(args, key, value_of(value)) != 0)
+	}
+	if (json_object_set_new(args, key, value) != 0)
 		return fm_fail(err, FM_E_CONFIG, "what stands behind ? is no UTF-8 text");
 	return 0;
 }
 
-int
-query_read(const char *text, json_t **args, struct fm_error *err)
+static int
+read_all(const char *text, json_t *(*value)(const char *text), json_t **args, struct fm_error *err)
 {
 	struct evkeyvalq words = { 0 };
 	int rc = 0;
@@ -51,13 +59,25 @@ query_read(const char *text, json_t **args, struct fm_error *err)
 		    "what stands behind ? is not KEY=VALUE, with & between several");
 	for (const struct evkeyval *one = words.tqh_first; rc == 0 && one != NULL;
 	     one = one->next.tqe_next)
-		rc = take(*args, one->key, one->value, err);
+		rc = take(*args, one->key, value(one->value), err);
 	evhttp_clear_headers(&words);
 	if (rc != 0) {
 		json_decref(*args);
 		*args = NULL;
 	}
 	return rc;
+}
+
+int
+query_read(const char *text, json_t **args, struct fm_error *err)
+{
+	return read_all(text, value_of, args, err);
+}
+
+int
+query_read_words(const char *text, json_t **args, struct fm_error *err)
+{
+	return read_all(text, word_of, args, err);
 }
 
 int

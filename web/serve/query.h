@@ -14,6 +14,10 @@
  * true.  FM_E_CONFIG: it makes no sense, or says a key twice. */
 int query_read(const char *text, json_t **args, struct fm_error *err);
 
+/* The same where no value is a number: each is a string as it stands, without double quotes at its
+ * ends, as 16 digits of a generation may be decimal ones. */
+int query_read_words(const char *text, json_t **args, struct fm_error *err);
+
 /* FM_E_CONFIG where a key is none of words ("set group", a blank between). */
 int query_check(const json_t *args, const char *words, struct fm_error *err);
 

@@ -3,7 +3,6 @@
 
 #include "web/serve/scrape.h"
 
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,6 @@
 #include "web/text/ports.h"
 
 #define N_OF(x) (sizeof(x) / sizeof((x)[0]))
-#define KEEP_S 60 /* that it is looked whether sums of errors are to be kept */
 
 /* What fmd is asked for /metrics, in this order. */
 enum { STATUS, DIST, HA, HEALTH, N_ASKED };
@@ -42,13 +40,11 @@ struct ports_request {
 };
 
 struct scrape {
-	struct event_base *base;
 	struct questions *fmd;
-	struct readings readings;
+	struct fabric *fabric;
+	struct counted *counted;
 	struct places places;
 	struct levels levels;
-	struct hour hour;
-	struct event *keep;
 	struct page *metrics; /* NULL: none is made yet */
 	int64_t metrics_ms;
 	struct answer_of of[N_ASKED];
@@ -56,13 +52,13 @@ struct scrape {
 	unsigned n_open; /* questions for /metrics; 0: none is under way */
 	FM_VEC(struct pending *) wait_metrics;
 	bool asks_fabric;
+	struct page *of_places;	 /* the text that they were read from; NULL: none */
 	int64_t fabric_until_ms; /* what was told, or that nobody has, holds till then */
 	uint64_t n_fabric;	 /* answers that said something new */
 	bool awaits_fabric;	 /* the questions for /metrics end with that one */
 	FM_VEC(struct ports_request) wait_ports;
 	struct kept_page kept[SCRAPE_PAGES];
 	unsigned next_kept;
-	char told_file[256]; /* what is wrong with the file, as logged last */
 };
 
 static int64_t
@@ -76,28 +72,11 @@ now_ms(void)
 static int
 follow_file(struct scrape *s, struct fm_error *err)
 {
-	int rc = readings_follow(&s->readings, err);
+	int rc = counted_follow(s->counted, err);
 
-	if (rc == 0 && !levels_add(&s->levels, &s->readings, &s->places))
+	if (rc == 0 && !levels_add(&s->levels, counted_readings(s->counted), &s->places))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the levels of the fabric");
-	if (rc == 0)
-		s->told_file[0] = '\0';
-	else if (strcmp(s->told_file, err->msg) != 0) {
-		log_warn("web", "%s", err->msg);
-		snprintf(s->told_file, sizeof(s->told_file), "%s", err->msg);
-	}
 	return rc;
-}
-
-static void
-on_keep(evutil_socket_t fd, short what, void *arg)
-{
-	struct scrape *s = arg;
-	struct fm_error err;
-
-	if (now_ms() >= hour_due_ms(&s->hour) && follow_file(s, &err) == 0 &&
-	    !hour_keep(&s->hour, &s->readings, now_ms()))
-		log_warn("web", "out of memory for the errors of the last hour");
 }
 
 /* ---------------------------------------------------------------------- the fabric */
@@ -106,17 +85,29 @@ static void answer_metrics(struct scrape *s);
 static void answer_ports(struct scrape *s);
 
 static void
-on_fabric(void *arg, json_t *result, const struct fm_error *err)
+read_places(struct scrape *s, struct page *page)
 {
-	struct scrape *s = arg;
+	json_t *fabric = json_loadb(page->text.v.item, page->text.v.n, 0, NULL);
 	struct fm_error wrong;
 
-	s->asks_fabric = false;
-	s->fabric_until_ms = now_ms() + (result != NULL ? SCRAPE_FABRIC_MS : SCRAPE_FRESH_MS);
-	if (result != NULL && !json_is_true(json_object_get(result, "same")))
-		s->n_fabric++;
-	if (result != NULL && places_read(&s->places, result, &wrong) != 0)
+	if (places_read(&s->places, fabric, &wrong) != 0)
 		log_warn("web", "%s", wrong.msg);
+	json_decref(fabric);
+	page_put(s->of_places);
+	s->of_places = page;
+	page->n_users++;
+	s->n_fabric++;
+}
+
+static void
+on_fabric(void *arg, struct page *page, const struct fm_error *err)
+{
+	struct scrape *s = arg;
+
+	s->asks_fabric = false;
+	s->fabric_until_ms = now_ms() + (page != NULL ? SCRAPE_FABRIC_MS : SCRAPE_FRESH_MS);
+	if (page != NULL && page != s->of_places)
+		read_places(s, page);
 	answer_ports(s);
 	if (s->awaits_fabric) {
 		s->awaits_fabric = false;
@@ -135,14 +126,10 @@ knows_fabric(const struct scrape *s)
 static void
 ask_fabric(struct scrape *s)
 {
-	json_t *args = NULL;
-
 	if (s->asks_fabric)
 		return;
 	s->asks_fabric = true;
-	if (s->places.generation[0] != '\0')
-		args = json_pack("{s:s}", "generation", s->places.generation);
-	questions_ask(s->fmd, "fabric", args, SCRAPE_ASK_MS, on_fabric, s);
+	fabric_ask(s->fabric, on_fabric, s);
 }
 
 /* --------------------------------------------------------------------------- /metrics */
@@ -153,11 +140,11 @@ make_metrics(struct scrape *s)
 	struct fm_error err;
 	bool has_file = follow_file(s, &err) == 0;
 	const struct metrics m = { s->told[STATUS], s->told[DIST], s->told[HA], s->told[HEALTH],
-		has_file ? &s->readings : NULL, has_file ? &s->levels : NULL,
+		has_file ? counted_readings(s->counted) : NULL, has_file ? &s->levels : NULL,
 		fm_clock_ms(CLOCK_REALTIME) };
 
 	page_put(s->metrics);
-	s->metrics = page_new();
+	s->metrics = page_new(PAGE_METRICS);
 	s->metrics_ms = now_ms();
 	if (s->metrics != NULL)
 		metrics_write(&m, &s->metrics->text);
@@ -266,9 +253,10 @@ read_wanted(const json_t *args, struct ports_wanted *w, struct fm_error *err)
 static bool
 is_of_now(const struct scrape *s, const struct kept_page *k)
 {
-	return k->page != NULL && k->n_files == s->readings.n_files &&
-	    k->sweep == s->readings.head.sweep && k->n_hour == s->hour.n &&
-	    k->n_fabric == s->n_fabric;
+	const struct readings *r = counted_readings(s->counted);
+
+	return k->page != NULL && k->n_files == r->n_files && k->sweep == r->head.sweep &&
+	    k->n_hour == counted_hour(s->counted)->n && k->n_fabric == s->n_fabric;
 }
 
 /* One more text in the place of the oldest; NULL: enough are on their way to those who read slowly,
@@ -277,18 +265,19 @@ static struct page *
 make_ports(struct scrape *s, const struct ports_wanted *w, const char *key)
 {
 	struct kept_page *k = &s->kept[s->next_kept++ % SCRAPE_PAGES];
+	const struct readings *r = counted_readings(s->counted);
 
 	page_put(k->page);
-	*k = (struct kept_page){ .n_files = s->readings.n_files,
-		.sweep = s->readings.head.sweep,
-		.n_hour = s->hour.n,
+	*k = (struct kept_page){ .n_files = r->n_files,
+		.sweep = r->head.sweep,
+		.n_hour = counted_hour(s->counted)->n,
 		.n_fabric = s->n_fabric };
-	if (pages_alive() > 2 * SCRAPE_PAGES)
+	if (pages_alive(PAGE_PORTS) > 2 * SCRAPE_PAGES)
 		return NULL;
-	k->page = page_new();
+	k->page = page_new(PAGE_PORTS);
 	if (k->page == NULL)
 		return NULL;
-	ports_write(&s->readings, &s->places, &s->hour, w, &k->page->text);
+	ports_write(r, &s->places, counted_hour(s->counted), w, &k->page->text);
 	if (strlen(key) < sizeof(k->key))
 		memcpy(k->key, key, strlen(key) + 1);
 	return k->page;
@@ -372,25 +361,18 @@ scrape_ports(struct scrape *s, struct evhttp_request *req, const json_t *args)
 /* ------------------------------------------------------------------------------- all */
 
 struct scrape *
-scrape_new(struct event_base *base, struct questions *fmd, const char *file)
+scrape_new(struct questions *fmd, struct fabric *fabric, struct counted *counted)
 {
-	static const struct timeval period = { .tv_sec = KEEP_S };
 	struct scrape *s = calloc(1, sizeof(*s));
 
 	if (s == NULL)
 		return NULL;
-	s->base = base;
 	s->fmd = fmd;
+	s->fabric = fabric;
+	s->counted = counted;
 	for (unsigned i = 0; i < N_ASKED; i++)
 		s->of[i] = (struct answer_of){ s, i };
-	readings_init(&s->readings, file);
 	places_init(&s->places);
-	s->keep = event_new(base, -1, EV_PERSIST, on_keep, s);
-	if (s->keep == NULL || event_add(s->keep, &period) != 0) {
-		scrape_free(s);
-		return NULL;
-	}
-	event_active(s->keep, EV_TIMEOUT, 0); /* the first at once */
 	return s;
 }
 
@@ -410,13 +392,10 @@ scrape_free(struct scrape *s)
 	for (size_t i = 0; i < N_OF(s->kept); i++)
 		page_put(s->kept[i].page);
 	page_put(s->metrics);
-	if (s->keep != NULL)
-		event_free(s->keep);
+	page_put(s->of_places);
 	fm_vec_fini(&s->wait_metrics);
 	fm_vec_fini(&s->wait_ports);
-	readings_fini(&s->readings);
 	places_fini(&s->places);
 	levels_fini(&s->levels);
-	hour_fini(&s->hour);
 	free(s);
 }

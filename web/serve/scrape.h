@@ -3,7 +3,7 @@
  * web/serve/scrape.h - /metrics and /metrics/ports.
  *
  * fmd is asked once for all who want /metrics at a time, once a second at most, and is waited for
- * SCRAPE_ASK_MS; the file of counters is read where it has changed.
+ * SCRAPE_ASK_MS.
  */
 #ifndef WEB_SERVE_SCRAPE_H
 #define WEB_SERVE_SCRAPE_H
@@ -11,7 +11,8 @@
 #include <event2/http.h>
 #include <jansson.h>
 
-#include "web/serve/questions.h"
+#include "web/serve/counted.h"
+#include "web/serve/fabric.h"
 
 #define SCRAPE_ASK_MS 2000
 #define SCRAPE_FRESH_MS 1000   /* a text is handed out again */
@@ -20,9 +21,9 @@
 
 struct scrape;
 
-/* file: of counters; all borrowed.  NULL: memory is out. */
-struct scrape *scrape_new(struct event_base *base, struct questions *fmd, const char *file);
-void scrape_free(struct scrape *s); /* NULL is fine */
+/* All borrowed.  NULL: memory is out. */
+struct scrape *scrape_new(struct questions *fmd, struct fabric *fabric, struct counted *counted);
+void scrape_free(struct scrape *s); /* after the fabric; NULL is fine */
 
 void scrape_metrics(struct scrape *s, struct evhttp_request *req);
 /* args: set, group, names; borrowed. */

@@ -11,6 +11,9 @@
 #include <unistd.h>
 
 #include "web/serve/api.h"
+#include "web/serve/counted.h"
+#include "web/serve/fabric.h"
+#include "web/serve/files.h"
 #include "web/serve/listen.h"
 #include "web/serve/query.h"
 #include "web/serve/reply.h"
@@ -26,57 +29,123 @@ struct site {
 	struct evhttp *http;
 	struct visitors *visitors;
 	struct questions *fmd;
+	struct fabric *fabric;
+	struct counted *counted;
 	struct scrape *scrape;
 	struct api *api;
 	struct streams *streams;
+	struct files *files;
 	const char *path; /* of its socket; NULL: it has none */
 };
 
-static const char front[] =
+static const char help[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta "
     "charset=\"utf-8\"><title>fmd-web</title></head>\n"
     "<body><h1>fmd-web</h1><ul>\n"
+    "<li><a href=\"./\">/</a>: the page</li>\n"
     "<li><a href=\"metrics\">/metrics</a>: the fabric as a whole, for Prometheus</li>\n"
     "<li><a href=\"metrics/ports\">/metrics/ports</a>: ports that have had errors; "
     "?set=load, ?set=all, &amp;group=NAME, &amp;names=infiniband_exporter</li>\n"
     "<li><a href=\"api/v1/help\">/api/v1/help</a>: the commands of fmd; those that read are "
     "/api/v1/COMMAND?KEY=VALUE, as <a href=\"api/v1/status\">status</a>, "
-    "<a href=\"api/v1/trouble\">trouble</a>, <a href=\"api/v1/events\">events</a></li>\n"
-    "<li><a href=\"api/v1/top\">/api/v1/top</a>, /api/v1/counters?node=NAME: "
-    "what fmd-perf has counted</li>\n"
+    "<a href=\"api/v1/trouble\">trouble</a>, <a href=\"api/v1/fabric\">fabric</a>, "
+    "<a href=\"api/v1/events\">events</a></li>\n"
+    "<li><a href=\"api/v1/top\">/api/v1/top</a>, /api/v1/counters?node=NAME, "
+    "/api/v1/history?port=NAME:PORT, <a href=\"api/v1/cells\">/api/v1/cells</a> "
+    "(?over=hour; bytes, fmd-web(8)): what fmd-perf has counted</li>\n"
     "<li>/api/v1/events/stream: events as they happen</li>\n"
     "</ul><p>Nothing can be changed here; fmctl(8) can.</p></body></html>\n";
 
 static void
-send_front(struct evhttp_request *req)
+send_help(struct site *s, struct evhttp_request *req, const json_t *args)
 {
-	struct page *p = page_new();
+	struct page *p = page_new(PAGE_FILE);
 
 	if (p == NULL) {
 		reply_refuse(req, HTTP_SERVUNAVAIL, "out of memory");
 		return;
 	}
-	text_put(&p->text, front, sizeof(front) - 1);
+	text_put(&p->text, help, sizeof(help) - 1);
 	reply_page(req, REPLY_HTML, p);
 	page_put(p);
 }
 
 static void
-route(struct site *s, struct evhttp_request *req, const char *path, const json_t *args)
+send_metrics(struct site *s, struct evhttp_request *req, const json_t *args)
 {
-	if (strcmp(path, "/metrics") == 0)
-		scrape_metrics(s->scrape, req);
-	else if (strcmp(path, "/metrics/ports") == 0)
-		scrape_ports(s->scrape, req, args);
-	else if (strcmp(path, API "events/stream") == 0)
-		streams_add(s->streams, req);
+	scrape_metrics(s->scrape, req);
+}
+
+static void
+send_ports(struct site *s, struct evhttp_request *req, const json_t *args)
+{
+	scrape_ports(s->scrape, req, args);
+}
+
+static void
+send_events(struct site *s, struct evhttp_request *req, const json_t *args)
+{
+	streams_add(s->streams, req);
+}
+
+static void
+send_fabric(struct site *s, struct evhttp_request *req, const json_t *args)
+{
+	fabric_answer(s->fabric, req, args);
+}
+
+static void
+send_cells(struct site *s, struct evhttp_request *req, const json_t *args)
+{
+	counted_cells(s->counted, req, args);
+}
+
+static void
+send_history(struct site *s, struct evhttp_request *req, const json_t *args)
+{
+	counted_history(s->counted, req, args);
+}
+
+typedef int read_query(const char *text, json_t **args, struct fm_error *err);
+
+static const struct address {
+	const char *path;
+	void (*send)(struct site *s, struct evhttp_request *req, const json_t *args);
+	read_query *read;
+} addresses[] = { { "/help", send_help, query_read }, { "/metrics", send_metrics, query_read },
+	{ "/metrics/ports", send_ports, query_read },
+	{ API "events/stream", send_events, query_read },
+	{ API "fabric", send_fabric, query_read_words },
+	{ API "cells", send_cells, query_read_words },
+	{ API "history", send_history, query_read_words } };
+
+/* NULL: it is none of these. */
+static const struct address *
+find_address(const char *path)
+{
+	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
+		if (strcmp(addresses[i].path, path) == 0)
+			return &addresses[i];
+	return NULL;
+}
+
+static void
+route(struct site *s, struct evhttp_request *req, const char *path, const char *query)
+{
+	const struct address *a = find_address(path);
+	json_t *args = NULL;
+	struct fm_error err;
+
+	if ((a != NULL ? a->read : query_read)(query, &args, &err) != 0)
+		reply_error(req, 0, &err);
+	else if (a != NULL)
+		a->send(s, req, args);
 	else if (strncmp(path, API, strlen(API)) == 0 && path[strlen(API)] != '\0')
 		api_answer(s->api, req, path + strlen(API), args);
-	else if (strcmp(path, "/") == 0)
-		send_front(req);
 	else
 		reply_refuse(req, HTTP_NOTFOUND,
-		    "there is nothing at this address: / lists those there are");
+		    "there is nothing at this address: /help lists those there are");
+	json_decref(args);
 }
 
 static void
@@ -86,8 +155,6 @@ on_request(struct evhttp_request *req, void *arg)
 	enum evhttp_cmd_type method = evhttp_request_get_command(req);
 	const char *path = uri != NULL ? evhttp_uri_get_path(uri) : NULL;
 	struct site *s = arg;
-	json_t *args = NULL;
-	struct fm_error err;
 
 	visitors_begin(s->visitors, req);
 	if (method != EVHTTP_REQ_GET && method != EVHTTP_REQ_HEAD) {
@@ -96,12 +163,9 @@ on_request(struct evhttp_request *req, void *arg)
 		    req, HTTP_BADMETHOD, "nothing can be changed here: GET and HEAD is all");
 	} else if (path == NULL) {
 		reply_refuse(req, HTTP_BADREQUEST, "the address makes no sense");
-	} else if (query_read(evhttp_uri_get_query(uri), &args, &err) != 0) {
-		reply_error(req, 0, &err);
-	} else {
-		route(s, req, path, args);
+	} else if (!files_answer(s->files, req, path)) {
+		route(s, req, path, evhttp_uri_get_query(uri));
 	}
-	json_decref(args);
 }
 
 static int
@@ -144,10 +208,14 @@ site_open(struct event_base *base, const char *listen, const char *socket, const
 	rc = open_http(s, base, listen, err);
 	if (rc == 0) {
 		s->fmd = questions_new(base, socket);
-		s->scrape = scrape_new(base, s->fmd, file);
+		s->fabric = fabric_new(base, s->fmd);
+		s->counted = counted_new(base, file);
+		s->scrape = scrape_new(s->fmd, s->fabric, s->counted);
 		s->api = api_new(s->fmd, file);
 		s->streams = streams_new(base, s->fmd, s->visitors);
-		if (s->fmd == NULL || s->scrape == NULL || s->api == NULL || s->streams == NULL)
+		s->files = files_new();
+		if (s->fmd == NULL || s->fabric == NULL || s->counted == NULL ||
+		    s->scrape == NULL || s->api == NULL || s->streams == NULL || s->files == NULL)
 			rc = fm_fail(err, FM_E_RESOURCE, "out of memory");
 	}
 	if (rc != 0)
@@ -168,7 +236,10 @@ site_close(struct site *s)
 		evhttp_free(s->http);
 	visitors_free(s->visitors);
 	api_free(s->api);
+	fabric_free(s->fabric);
 	scrape_free(s->scrape);
+	counted_free(s->counted);
+	files_free(s->files);
 	if (s->path != NULL)
 		unlink(s->path);
 	free(s);

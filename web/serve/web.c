@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * web/serve/web.c - fmd-web: what fmd and fmd-perf know, by HTTP, for Prometheus and for programs.
+ * web/serve/web.c - fmd-web: what fmd and fmd-perf know, by HTTP: a page, Prometheus, programs.
  *
  * It is the only process of fmd's that reads what strangers send by HTTP, and it can do nothing: it
  * has no device, and what changes something it does not pass on, whoever it runs as.
@@ -34,9 +34,9 @@ usage(FILE *out)
 	fputs(
 	    "usage: fmd-web [options]\n"
 	    "\n"
-	    "Answers HTTP on this host: /metrics and /metrics/ports for Prometheus, "
-	    "/api/v1/COMMAND\n"
-	    "for programs, /api/v1/events/stream.  It can change nothing.\n"
+	    "Answers HTTP on this host: / is a page for browsers, /metrics and /metrics/ports are "
+	    "for\n"
+	    "Prometheus, /api/v1/COMMAND for programs; /help lists all.  It can change nothing.\n"
 	    "\n"
 	    "  -l, --listen=WHERE   127.0.0.1:PORT, [::1]:PORT or the path of a socket (" LISTEN
 	    ")\n"
