@@ -57,6 +57,7 @@ export interface Fabric {
 	rate: Uint8Array; /* in rates */
 	best: Uint8Array;
 	rates: [string, string, number][];
+	lostSince: Map<number, string>; /* by cable */
 }
 
 const lists = ["names", "guids", "types", "lids", "ports", "levels", "group"] as const;
@@ -200,6 +201,8 @@ function addLost(f: Fabric, lost: LostCable[], from: number): void {
 			return;
 		connect(f, from + i, rowA, rowB);
 		f.flags[from + i] = LOST;
+		if (cable.since !== "")
+			f.lostSince.set(from + i, cable.since);
 	});
 }
 
@@ -232,7 +235,7 @@ export function makeFabric(a: Answer, lost: LostCable[]): Fabric {
 		peer: new Int32Array(rows).fill(-1), cable: new Int32Array(rows).fill(-1),
 		planned: new Float64Array(rows),
 		flags: new Uint8Array(nCables), rate: new Uint8Array(nCables), best: new Uint8Array(nCables),
-		rates: a.rates,
+		rates: a.rates, lostSince: new Map(),
 	};
 	addCables(f, a);
 	addLost(f, lost, a.cables.length);

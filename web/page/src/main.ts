@@ -11,11 +11,16 @@ import type { Theme } from "./colours";
 import { byId, el, refill, say } from "./dom";
 import { isSwitch, makeFabric, portOf, whatIsWrong, type Answer } from "./fabric";
 import { ask, askBytes, Feed, Refusal } from "./feed";
+import { Find } from "./find";
 import { Head } from "./head";
 import { Legend } from "./legend";
 import { describe } from "./line";
 import { Lost, type FabricEvent } from "./lost";
 import { PortMap } from "./map";
+import { Panel, whatIsWrongWith } from "./panel";
+import { PathPart } from "./path";
+import { SidePart } from "./side";
+import { Tables } from "./tables";
 import { marksOf } from "./values";
 import { ago } from "./words";
 
@@ -48,6 +53,10 @@ class Page implements App {
 		onMove: row => this.sayLine(row),
 		onChoose: row => this.goTo(this.fabric?.guids[this.fabric.nodeOf[row]], this.fabric ? portOf(this.fabric, row) : 0),
 	});
+	private side = new SidePart(this);
+	private panel = new Panel(byId("panel"));
+	private path = new PathPart(byId("panel"), () => this.draw());
+	private tables = new Tables(byId("tables"));
 	private feed = new Feed(this);
 	private due = 0;
 
@@ -55,6 +64,8 @@ class Page implements App {
 		this.chooseTheme();
 		this.readAddress();
 		this.makeTools();
+		new Find(this);
+		document.addEventListener("keydown", e => this.onEscape(e));
 		window.addEventListener("popstate", () => this.readAddress());
 		new ResizeObserver(() => this.draw()).observe(byId("map-frame"));
 		this.feed.add("status", 3000, async () => { this.status = await ask<Status>("status"); this.draw(); });
@@ -176,13 +187,33 @@ class Page implements App {
 	}
 
 	private drawNow(): void {
+		const isMap = this.address.as === "map";
+
 		this.head.update(this);
 		this.checkTools();
 		this.legend.update(this);
 		this.sayNotices();
 		this.sayRead();
-		if (this.fabric && this.readings)
+		this.side.update(this);
+		if (!this.path.update(this))
+			this.panel.update(this);
+		byId("map-frame").hidden = !isMap;
+		byId("line").hidden = !isMap;
+		this.tables.update(this);
+		if (this.fabric && this.readings && isMap) {
+			this.map.setPath(this.path.rows(this.fabric));
 			this.map.draw(this.fabric, this.readings, this.marks, this.address, this.theme);
+		}
+	}
+
+	/* Closes what is open, and the map has the focus again. */
+	private onEscape(e: KeyboardEvent): void {
+		if (e.key !== "Escape" || (this.address.at === "" && this.address.from === ""))
+			return;
+		const held = byId("panel").contains(document.activeElement);
+		this.go({ at: "", from: "", to: "" });
+		if (held)
+			byId(this.address.as === "map" ? "above" : "tables").focus();
 	}
 
 	private sayLine(row: number): void {
@@ -196,9 +227,12 @@ class Page implements App {
 
 		if (f && f.n > 0 && !f.types.some((_t, i) => isSwitch(f, i)))
 			said.push("There is no switch in this subnet, so there is nothing to draw: see the table.");
+		if (f && this.address.at !== "")
+			said.push(whatIsWrongWith(f, this.address.at) ?? "");
 		const at = byId("notices");
-		at.hidden = said.length === 0;
-		say(at, said.join(" "));
+		const text = said.filter(Boolean).join(" ");
+		at.hidden = text === "";
+		say(at, text);
 	}
 
 	private sayRead(): void {

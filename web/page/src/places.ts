@@ -14,6 +14,7 @@ export interface Tile {
 	switches: Uint32Array; /* in the order of rows */
 	gapBefore: Uint8Array; /* 1: another level begins */
 	units: number; /* how wide, in cells */
+	begins: boolean; /* the first of those that begin at its level */
 }
 
 export interface Arrangement {
@@ -66,8 +67,8 @@ function makeTiles(f: Fabric): Tile[] {
 		return { list, lowest: level(f, list[0]), name: tileName(f, key, list) };
 	});
 	tiles.sort((a, b) => a.lowest - b.lowest || natural.compare(a.name, b.name));
-	return tiles.map(t => ({
-		name: t.name, switches: Uint32Array.from(t.list), units: 0,
+	return tiles.map((t, at) => ({
+		begins: at > 0 && t.lowest !== tiles[at - 1].lowest, name: t.name, switches: Uint32Array.from(t.list), units: 0,
 		gapBefore: Uint8Array.from(t.list.map((sw, i) =>
 			i > 0 && f.levels[sw] !== f.levels[t.list[i - 1]] ? 1 : 0)),
 	}));
@@ -232,7 +233,7 @@ function pack(tiles: Tile[], folds: Fold[], cell: number, labels: number, width:
 		const { stacks, rows } = folds[i];
 		const w = stacks * (tile.units * cell + labels) + (stacks - 1) * STACK_GAP * cell;
 		const h = rows * cell + TITLE;
-		if (x > 0 && x + w > width) {
+		if (x > 0 && (tile.begins || x + w > width)) {
 			x = 0;
 			y += shelf + GAP;
 			shelf = 0;
