@@ -644,6 +644,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_perf.sh \
 	tests/integration/fmsim_port_states.sh \
 	tests/integration/fmsim_web.sh \
+	tests/integration/fmsim_page.sh \
 	tests/integration/fmsim_tools.sh \
 	tests/integration/curious_engines.sh \
 	tests/integration/hostile_engines.sh \
@@ -677,6 +678,7 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/garble.py \
 	tests/integration/alerts.yml \
 	tests/integration/web_visitors.py \
+	tests/page/all_lids.py tests/page/browser.mjs tests/page/look.mjs \
 	tests/integration/lib.bash \
 	tests/integration/sa_differences.py \
 	tests/integration/opensm_conf.bash \

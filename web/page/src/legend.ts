@@ -94,11 +94,10 @@ export class Legend {
 		const canvas = el("canvas", { "aria-hidden": "true" });
 		drawMark(prepare(canvas, 16, 16, window.devicePixelRatio || 1), mark, 8, 8, 13, app.theme);
 		const name = markNames[mark] === "watch" ? "watch" : markNames[mark] === "trouble" ? "unfinished" : markNames[mark];
-		const label = `${name}, ${meanings[mark]}: ${n}`;
 
 		return el("li", {}, n === 0 ? el("span", { class: "none", title: meanings[mark] }, canvas, name)
-			: el("button", { type: "button", title: `${meanings[mark]}: to the next`, "aria-label": `${label}; to the next`,
-				onclick: () => this.toNext(app, mark) }, canvas, name, el("b", {}, count(n))));
+			: el("button", { type: "button", title: `${meanings[mark]}: to the next`,
+				onclick: () => this.toNext(app, mark) }, canvas, `${name} `, el("b", {}, count(n))));
 	}
 
 	private toNext(app: App, mark: number): void {
