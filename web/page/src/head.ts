@@ -27,7 +27,7 @@ function standbys(app: App): string {
 
 	if (!app.standbys || app.standbys.role !== "master")
 		return "";
-	return list.length === 0 ? "no standby has a copy" : `${many(inSync, "standby", "standbys")} of ${list.length} in sync`;
+	return list.length === 0 ? "no standby" : `${many(inSync, "standby", "standbys")} of ${list.length} in sync`;
 }
 
 export class Head {

@@ -37,7 +37,7 @@ function scaleOf(show: Show, most: number): Scale | null {
 }
 
 function bar(show: Show, app: App): HTMLCanvasElement {
-	const canvas = el("canvas", { "aria-hidden": "true" }), wide = 180, dpr = window.devicePixelRatio || 1;
+	const canvas = el("canvas", { "aria-hidden": "true" }), wide = 220, dpr = window.devicePixelRatio || 1;
 	const g = prepare(canvas, wide, 10, dpr);
 
 	for (let x = 0; x < wide; x++) {

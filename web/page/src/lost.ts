@@ -35,7 +35,7 @@ export interface FabricEvent {
 	subsystem?: string;
 	text: string;
 	ends?: number;
-	facts?: { event?: string; cables?: { from?: EventEnd; to?: EventEnd }[] };
+	facts?: { event?: string; cables?: ({ from?: EventEnd; to?: EventEnd } | null)[] };
 }
 
 function endOf(e: EventEnd | undefined | null): End | null {
@@ -54,7 +54,7 @@ export class Lost {
 			if (event.facts?.event !== "lost-nodes" && event.facts?.event !== "lost-cables")
 				continue;
 			for (const cable of event.facts.cables ?? []) {
-				const from = endOf(cable.from), to = endOf(cable.to);
+				const from = endOf(cable?.from), to = endOf(cable?.to);
 				if (from && to)
 					this.add({ from, to, since: event.time });
 			}

@@ -8,7 +8,7 @@ import { byId } from "./dom";
 import { nodeBy, rowOf, type Fabric } from "./fabric";
 import type { Readings } from "./cells";
 import { paint, paintAbove, type Picture } from "./paint";
-import { arrange, fit, portAt, step, type Arrangement } from "./places";
+import { place, portAt, step } from "./places";
 import { readPlace } from "./address";
 import { valuesOf } from "./values";
 
@@ -23,7 +23,6 @@ export class PortMap {
 	private frame = byId("map-frame");
 	private cells = byId<HTMLCanvasElement>("cells");
 	private above = byId<HTMLCanvasElement>("above");
-	private arrangement: Arrangement | null = null;
 	private drawn: Fabric | null = null;
 	private picture: Picture | null = null;
 	private hover = -1;
@@ -48,16 +47,13 @@ export class PortMap {
 
 		if (width < 50 || height < 20)
 			return;
-		if (f !== this.drawn) {
-			this.arrangement = arrange(f);
+		if (f !== this.drawn)
 			this.hover = -1;
-		}
-		const a = this.arrangement!;
 		const fits = had && f === this.drawn && had.dpr === dpr && had.places.width === width && this.height === height;
-		const places = fits ? had.places : fit(f, a, width, height, dpr);
+		const { arrangement, places } = fits ? had : place(f, width, height, dpr);
 		this.height = height;
 		this.drawn = f;
-		this.picture = { fabric: f, arrangement: a, places, values: valuesOf(address.show, f, r, marks), marks,
+		this.picture = { fabric: f, arrangement, places, values: valuesOf(address.show, f, r, marks), marks,
 			palette: palette(address.show, theme), theme, dpr };
 		this.choose(f, address.at);
 		paint(this.cells, this.picture);

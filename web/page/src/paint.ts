@@ -6,7 +6,7 @@
 
 import { ground, markColour, pixelOf, type Theme } from "./colours";
 import { HOST, type Fabric } from "./fabric";
-import { LABEL_FONT, TITLE, type Arrangement, type Places } from "./places";
+import { LABEL_FONT, type Arrangement, type Places } from "./places";
 import { MARK, markNames } from "./values";
 
 export interface Picture {
@@ -40,7 +40,7 @@ export function prepare(canvas: HTMLCanvasElement, width: number, height: number
 function fillCells(p: Picture, pixels: Uint32Array, w: number, h: number): void {
 	const { fabric: f, places, arrangement: a, dpr } = p;
 	const none = pixelOf(ground[p.theme].none), lost = pixelOf(ground[p.theme].lost);
-	const size = places.cell * dpr, gap = size >= 9 * dpr ? Math.max(1, Math.round(dpr)) * 1 : size >= 4 ? 1 : 0;
+	const size = places.cell * dpr, gap = size >= 6 ? 1 : 0;
 
 	for (let sw = 0; sw < f.n; sw++) {
 		if (f.types[sw] === HOST || Number.isNaN(places.x[sw]))
@@ -68,13 +68,13 @@ function cut(g: CanvasRenderingContext2D, text: string, most: number): string {
 
 function writeTitles(g: CanvasRenderingContext2D, p: Picture): void {
 	g.fillStyle = ground[p.theme].soft;
-	g.font = `600 11px ${FONT}`;
+	g.font = `600 ${p.places.title < 15 ? 10 : 11}px ${FONT}`;
 	g.textBaseline = "alphabetic";
 	g.textAlign = "left";
 	p.arrangement.tiles.forEach((tile, i) => {
 		const box = p.places.boxes[i];
 		if (box.w >= 18)
-			g.fillText(cut(g, tile.name, box.w), box.x, box.y + TITLE - 5);
+			g.fillText(cut(g, tile.name, box.w), box.x, box.y + p.places.title - (p.places.title < 15 ? 3 : 5));
 	});
 }
 
@@ -83,7 +83,7 @@ function writeLabels(g: CanvasRenderingContext2D, p: Picture): void {
 
 	if (places.labels === 0)
 		return;
-	g.font = `${LABEL_FONT}px ${FONT}`;
+	g.font = `${Math.min(LABEL_FONT, places.cell)}px ${FONT}`;
 	g.textBaseline = "middle";
 	g.textAlign = "right";
 	for (let sw = 0; sw < f.n; sw++) {

@@ -47,18 +47,23 @@ function classOf(f: Fabric, row: number): number {
 
 const level = (f: Fabric, sw: number): number => f.levels[sw] < 0 ? 1e6 : f.levels[sw];
 
-/* Switches that are alone in their group stand together, a tile for each level. */
-function makeTiles(f: Fabric): Tile[] {
+/* Switches that are alone in their group stand together, a tile for each level; merged: so do all
+ * that have no hosts, as the spines, which saves the room between their tiles. */
+function makeTiles(f: Fabric, merged: boolean): Tile[] {
 	const size = new Int32Array(f.groups.length + 1), found = new Map<string, number[]>();
 
 	for (let i = 0; i < f.n; i++)
 		if (f.types[i] !== HOST && f.group[i] >= 0)
 			size[f.group[i]]++;
+	const lowest = new Float64Array(f.groups.length).fill(1e6);
+	for (let i = 0; i < f.n; i++)
+		if (f.types[i] !== HOST && f.group[i] >= 0)
+			lowest[f.group[i]] = Math.min(lowest[f.group[i]], level(f, i));
 	const single = size.filter(n => n === 1).length > 1;
 	for (let i = 0; i < f.n; i++) {
 		if (f.types[i] === HOST)
 			continue;
-		const g = f.group[i], alone = g < 0 || (single && size[g] === 1);
+		const g = f.group[i], alone = g < 0 || (single && size[g] === 1) || (merged && lowest[g] > 1);
 		const key = alone ? `l${level(f, i)}` : `g${g}`;
 		found.get(key)?.push(i) ?? found.set(key, [i]);
 	}
@@ -76,7 +81,7 @@ function makeTiles(f: Fabric): Tile[] {
 
 function tileName(f: Fabric, key: string, list: number[]): string {
 	if (key[0] === "g")
-		return f.groups[f.group[list[0]]];
+		return f.groups[f.group[list[0]]].replace(/[-_. ]+$/, "");
 	return f.levels[list[0]] > 0 ? `level ${f.levels[list[0]]}` : "switches";
 }
 
@@ -166,8 +171,8 @@ function placeColumns(f: Fabric, tile: Tile, classes: Uint8Array, order: Uint32A
 	}
 }
 
-export function arrange(f: Fabric): Arrangement {
-	const tiles = makeTiles(f), classes = new Uint8Array(f.rows), where = new Float64Array(f.n);
+export function arrange(f: Fabric, merged = false): Arrangement {
+	const tiles = makeTiles(f, merged), classes = new Uint8Array(f.rows), where = new Float64Array(f.n);
 	const order = new Uint32Array(f.rows), col = new Float32Array(f.rows);
 	let at = 0, longestName = 0;
 
@@ -194,6 +199,7 @@ export interface Box { x: number; y: number; w: number; h: number }
 
 export interface Places {
 	cell: number; /* from one cell to the next, CSS pixels */
+	title: number; /* room for the name of a tile above it */
 	labels: number; /* room for names of switches at the left of rows; 0: none */
 	width: number;
 	height: number;
@@ -203,9 +209,11 @@ export interface Places {
 	tileOf: Int32Array;
 }
 
-export const TITLE = 17; /* room for the name of a tile above it */
-const GAP = 12; /* between tiles */
-const LARGEST = 20, LABELLED = 11, SMALLEST = 2;
+const TIGHT = 4; /* cells smaller than that have less room around their tiles */
+const titleOf = (cell: number): number => cell < TIGHT ? 12 : 17;
+const gapOf = (cell: number): number => cell < TIGHT ? 4 : 12; /* between tiles */
+const SPREAD = 24; /* what may be added to that */
+const LARGEST = 20, LABELLED = 9, SMALLEST = 2;
 export const LABEL_FONT = 10;
 const LABEL_MOST = 120;
 
@@ -222,24 +230,41 @@ function fold(tile: Tile, most: number): Fold {
 	return { stacks, rows: Math.ceil(n / stacks) + gaps * LEVEL_GAP };
 }
 
+/* Room that is left over goes between tiles, as far as it looks like one map. */
+function spread(at: Box[], width: number, height: number, total: number): void {
+	const shelves = new Map<number, Box[]>();
+
+	for (const box of at)
+		shelves.get(box.y)?.push(box) ?? shelves.set(box.y, [box]);
+	const ends = [...shelves.values()].map(list => list[list.length - 1]);
+	const fullest = Math.max(1, ...[...shelves.values()].map(list => list.length));
+	const wide = fullest > 1 ? Math.min(SPREAD, Math.floor((width - Math.max(...ends.map(b => b.x + b.w))) / (fullest - 1))) : 0;
+	const high = shelves.size > 1 ? Math.min(SPREAD, Math.floor((height - total) / (shelves.size - 1))) : 0;
+	[...shelves.values()].forEach((list, shelf) => list.forEach((box, i) => {
+		box.x += Math.max(0, wide) * i;
+		box.y += Math.max(0, high) * shelf;
+	}));
+}
+
 interface Try {
 	height: number;
 	at: Box[];
 }
 
 function pack(tiles: Tile[], folds: Fold[], cell: number, labels: number, width: number): Try {
+	const title = titleOf(cell), gap = gapOf(cell);
 	let x = 0, y = 0, shelf = 0;
 	const at = tiles.map((tile, i) => {
 		const { stacks, rows } = folds[i];
 		const w = stacks * (tile.units * cell + labels) + (stacks - 1) * STACK_GAP * cell;
-		const h = rows * cell + TITLE;
+		const h = rows * cell + title;
 		if (x > 0 && (tile.begins || x + w > width)) {
 			x = 0;
-			y += shelf + GAP;
+			y += shelf + gap;
 			shelf = 0;
 		}
 		const box = { x, y, w, h };
-		x += w + GAP;
+		x += w + gap;
 		shelf = Math.max(shelf, h);
 		return box;
 	});
@@ -256,15 +281,20 @@ function sizes(dpr: number): number[] {
 	return list;
 }
 
-/* The largest cells that let all tiles into the window; the smallest, and a higher map, where none do. */
-function search(a: Arrangement, width: number, height: number, labels: number, least: number, dpr: number) {
-	const tallest = Math.max(1, ...a.tiles.map(t => t.switches.length));
-	const mosts = new Set<number>();
-	let best: { cell: number; folds: Fold[]; tried: Try } | null = null;
+/* How many rows a stack may have. */
+function foldsToTry(a: Arrangement): Set<number> {
+	const tallest = Math.max(1, ...a.tiles.map(t => t.switches.length)), mosts = new Set<number>();
 
 	for (let k = 1; k <= 40 && k <= tallest; k++)
 		mosts.add(Math.ceil(tallest / k));
-	for (const most of mosts) {
+	return mosts;
+}
+
+/* The largest cells that let all tiles into the window; the smallest, and a higher map, where none do. */
+function search(a: Arrangement, width: number, height: number, labels: number, least: number, dpr: number) {
+	let best: { cell: number; folds: Fold[]; tried: Try } | null = null;
+
+	for (const most of foldsToTry(a)) {
 		const folds = a.tiles.map(t => fold(t, most));
 		for (const cell of sizes(dpr)) {
 			if (cell < least || (best && cell <= best.cell))
@@ -281,15 +311,33 @@ function search(a: Arrangement, width: number, height: number, labels: number, l
 	return best;
 }
 
+/* The smallest cells, with the tiles so folded that the map is least high. */
 function fallback(a: Arrangement, width: number) {
-	const folds = a.tiles.map(t => fold(t, Math.max(1, Math.ceil(t.switches.length /
-		Math.max(1, Math.floor(width / ((t.units + STACK_GAP) * SMALLEST)))))));
+	const cell = SMALLEST;
+	let best: { cell: number; folds: Fold[]; tried: Try } | null = null;
 
-	return { cell: SMALLEST, folds, tried: pack(a.tiles, folds, SMALLEST, 0, width) };
+	for (const most of foldsToTry(a)) {
+		const folds = a.tiles.map(t => fold(t, Math.max(most, Math.ceil(t.switches.length * (t.units + STACK_GAP) * cell / width))));
+		const tried = pack(a.tiles, folds, cell, 0, width);
+		if (!best || tried.height < best.tried.height)
+			best = { cell, folds, tried };
+	}
+	return best!;
+}
+
+/* Arranged and fitted: with fewer tiles where that is what lets larger cells in. */
+export function place(f: Fabric, width: number, height: number, dpr: number): { arrangement: Arrangement; places: Places } {
+	const plain = arrange(f), places = fit(f, plain, width, height, dpr);
+
+	if (places.cell >= TIGHT)
+		return { arrangement: plain, places };
+	const merged = arrange(f, true), others = fit(f, merged, width, height, dpr);
+	const isBetter = others.cell > places.cell || (others.cell === places.cell && others.height < places.height);
+	return isBetter ? { arrangement: merged, places: others } : { arrangement: plain, places };
 }
 
 export function fit(f: Fabric, a: Arrangement, width: number, height: number, dpr: number): Places {
-	let labels = Math.min(LABEL_MOST, Math.ceil(a.longestName * LABEL_FONT * 0.56) + 8);
+	let labels = Math.min(LABEL_MOST, Math.ceil(a.longestName * LABEL_FONT * 0.62) + 8);
 	let found = search(a, width, height, labels, LABELLED, dpr);
 
 	if (!found) {
@@ -297,7 +345,8 @@ export function fit(f: Fabric, a: Arrangement, width: number, height: number, dp
 		found = search(a, width, height, 0, SMALLEST, dpr) ?? fallback(a, width);
 	}
 	const { cell, folds, tried } = found;
-	const p: Places = { cell, labels, width, height: Math.ceil(tried.height), boxes: tried.at,
+	spread(tried.at, width, height, tried.height);
+	const p: Places = { cell, title: titleOf(cell), labels, width, height: Math.ceil(Math.max(1, ...tried.at.map(b => b.y + b.h))), boxes: tried.at,
 		x: new Float32Array(f.n).fill(NaN), y: new Float32Array(f.n).fill(NaN),
 		tileOf: new Int32Array(f.n).fill(-1) };
 	a.tiles.forEach((tile, i) => {
@@ -308,7 +357,7 @@ export function fit(f: Fabric, a: Arrangement, width: number, height: number, dp
 			gaps = line === 0 ? 0 : gaps + tile.gapBefore[at];
 			p.tileOf[sw] = i;
 			p.x[sw] = box.x + stack * ((tile.units + STACK_GAP) * cell + labels) + labels;
-			p.y[sw] = box.y + TITLE + (line + gaps * LEVEL_GAP) * cell;
+			p.y[sw] = box.y + p.title + (line + gaps * LEVEL_GAP) * cell;
 		});
 	});
 	return p;

@@ -112,7 +112,8 @@ function trouble(app: App): Node[] {
 	const lines = troubleLines(app);
 
 	if (lines.length === 0)
-		return [el("p", { class: "well" }, app.trouble && app.health ? "Nothing is wrong that fmd knows of." : "Not known yet.")];
+		return [app.trouble && app.health ? el("p", { class: "well" }, "Nothing is wrong that fmd knows of.")
+			: el("p", { class: "soft" }, "Not known yet.")];
 	return [el("ul", { class: "items" }, ...lines.slice(0, SHOWN).map(line => lineItem(app, line))),
 		el("p", { class: "soft" }, lines.length > SHOWN ? `${count(lines.length - SHOWN)} more: fmctl trouble, fmctl health --all.` : "")];
 }
@@ -212,7 +213,7 @@ export class SidePart {
 			say(tab.lastElementChild!, numbers[side] > 0 ? ` ${count(numbers[side])}` : "");
 		}
 		/* what has not changed stays, with its focus */
-		const key = now + app.theme + JSON.stringify([now === "trouble" ? [app.fabric?.generation, troubleLines(app)] : 0,
+		const key = now + app.theme + JSON.stringify([app.trouble !== null, app.health !== null, now === "trouble" ? [app.fabric?.generation, troubleLines(app)] : 0,
 			now === "health" ? [app.health?.cables, app.health?.counts, app.fabric?.generation] : 0, now === "events" ? app.events.length && app.events[app.events.length - 1].n : 0,
 			now === "routing" ? [app.regions, app.standbys, app.status?.version] : 0]);
 		if (key === this.keys)
