@@ -45,6 +45,9 @@ export const markColour: Record<Theme, Record<string, string>> = {
 	dark: { bad: "#ff5c5f", lost: "#f4f7fa", isolated: "#6cb2ff", trouble: "#c79bff", watch: "#ffc94d" },
 };
 
+/* As --load in app.css. */
+export const curveColour: Record<Theme, string> = { light: "#2f74b5", dark: "#3f9fc6" };
+
 function rgb(hex: string): Rgb {
 	return [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16)) as Rgb;
 }

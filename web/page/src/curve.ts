@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The last hour of a port: load as an area, waiting as a line above it, each on a scale of its own.
 
-import { markColour, scaleAt, type Theme } from "./colours";
+import { curveColour, markColour, type Theme } from "./colours";
 import { prepare } from "./paint";
 
 /* ms of UTC, load 0 to 1, ticks a second; null: not read */
@@ -27,11 +27,11 @@ export function drawCurve(canvas: HTMLCanvasElement, readings: Reading[], width:
 	const g = prepare(canvas, width, height, window.devicePixelRatio || 1);
 	const end = readings.length > 0 ? readings[readings.length - 1][0] : 0;
 	const x = (ms: number): number => width * (1 - (end - ms) / HOUR), floor = height - 1;
-	const [r, gr, b] = scaleAt(theme, "load", 0.62), most = Math.max(1e6, ...readings.map(one => one[2] ?? 0));
+	const most = Math.max(1e6, ...readings.map(one => one[2] ?? 0));
 
 	g.clearRect(0, 0, width, height);
-	g.fillStyle = `rgba(${r},${gr},${b},0.35)`;
-	g.strokeStyle = `rgb(${r},${gr},${b})`;
+	g.fillStyle = curveColour[theme] + "55";
+	g.strokeStyle = curveColour[theme];
 	g.lineWidth = 1;
 	for (const run of runs(readings, 1)) {
 		g.beginPath();
@@ -52,7 +52,7 @@ export function drawCurve(canvas: HTMLCanvasElement, readings: Reading[], width:
 		if (run.some(([, value]) => value > 0))
 			g.stroke();
 	}
-	g.fillStyle = g.strokeStyle = `rgba(128,128,128,0.5)`;
+	g.fillStyle = `rgba(128,128,128,0.5)`;
 	g.fillRect(0, floor, width, 1);
 }
 

@@ -67,7 +67,7 @@ export interface Hearer {
 	onAway(what: string, sentence: string | null): void;
 }
 
-const TICK = 200, AFTER_EVENT = [150, 900, 3000];
+const TICK = 200, AGAIN = 5000, AFTER_EVENT = [150, 900, 3000];
 
 export class Feed {
 	private jobs: Job[] = [];
@@ -130,7 +130,7 @@ export class Feed {
 			this.hearer.onAway(job.name, null);
 		} catch (e) {
 			this.hearer.onAway(job.name, e instanceof Error ? e.message : String(e));
-			job.next = Math.min(job.next, performance.now() + 3000);
+			job.next = Math.min(job.next, performance.now() + AGAIN);
 			if (!(e instanceof Refusal))
 				console.error(e);
 		}

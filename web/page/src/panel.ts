@@ -146,7 +146,7 @@ export class Panel {
 			isLost ? null : el("p", { class: "axis soft", "aria-hidden": "true" }, el("span", {}, "an hour ago"),
 				el("span", {}, el("i", { class: "of-load" }), "load", el("i", { class: "of-wait" }), "wait"), el("span", {}, "now")),
 			both ? this.forecast(`link:${f.guids[f.nodeOf[row]]}:${portOf(f, row)}`, "What if this cable were taken out of routing?", turn) : null,
-			isLost ? null : counters);
+			isLost ? null : el("details", { open: app.marks[row] !== MARK.none }, el("summary", {}, "Counters"), counters));
 	}
 
 	/* What fmctl isolate would foretell; nothing is changed. */
@@ -190,14 +190,14 @@ export class Panel {
 	}
 
 	private table(app: App, f: Fabric, node: number, chosen: number): HTMLElement {
-		const heads = ["Port", "To", "Load", "Wait/s", "Errors/h", ...(f.knowsLoads && isSwitch(f, node) ? ["Planned"] : []), "Last hour"];
+		const heads = ["Port", "To", "Load", "Wait/s", "Errors/h", ...(f.knowsLoads && isSwitch(f, node) ? ["Routes"] : []), "Last hour"];
 		const body = el("tbody", {});
 
 		this.rows = [];
 		for (let port = 1; port <= f.ports[node]; port++)
-			body.append(this.portRow(app, f, f.first[node] + port - 1, port === chosen, heads.includes("Planned")));
+			body.append(this.portRow(app, f, f.first[node] + port - 1, port === chosen, heads.includes("Routes")));
 		return el("table", { class: "ports" }, el("caption", { class: "unseen" }, `Ports of ${f.names[node]}`),
-			el("thead", {}, el("tr", {}, ...heads.map((h, i) => el("th", { scope: "col", class: h === "Planned" ? "number planned" : i === 1 ? "to" : h === "Last hour" ? "curve" : "number" }, h)))), body);
+			el("thead", {}, el("tr", {}, ...heads.map((h, i) => el("th", { scope: "col", class: h === "Routes" ? "number planned" : i === 1 ? "to" : h === "Last hour" ? "curve" : "number" }, h)))), body);
 	}
 
 	private portRow(app: App, f: Fabric, row: number, isChosen: boolean, hasPlanned: boolean): HTMLTableRowElement {

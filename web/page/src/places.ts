@@ -213,6 +213,7 @@ const TIGHT = 4; /* cells smaller than that have less room around their tiles */
 const titleOf = (cell: number): number => cell < TIGHT ? 12 : 17;
 const gapOf = (cell: number): number => cell < TIGHT ? 4 : 12; /* between tiles */
 const SPREAD = 24; /* what may be added to that */
+const EDGE = 6; /* at both sides, for rings around cells */
 const LARGEST = 20, LABELLED = 9, SMALLEST = 2;
 export const LABEL_FONT = 10;
 const LABEL_MOST = 120;
@@ -336,7 +337,8 @@ export function place(f: Fabric, width: number, height: number, dpr: number): { 
 	return isBetter ? { arrangement: merged, places: others } : { arrangement: plain, places };
 }
 
-export function fit(f: Fabric, a: Arrangement, width: number, height: number, dpr: number): Places {
+export function fit(f: Fabric, a: Arrangement, whole: number, height: number, dpr: number): Places {
+	const width = whole - 2 * EDGE;
 	let labels = Math.min(LABEL_MOST, Math.ceil(a.longestName * LABEL_FONT * 0.62) + 8);
 	let found = search(a, width, height, labels, LABELLED, dpr);
 
@@ -346,7 +348,8 @@ export function fit(f: Fabric, a: Arrangement, width: number, height: number, dp
 	}
 	const { cell, folds, tried } = found;
 	spread(tried.at, width, height, tried.height);
-	const p: Places = { cell, title: titleOf(cell), labels, width, height: Math.ceil(Math.max(1, ...tried.at.map(b => b.y + b.h))), boxes: tried.at,
+	tried.at.forEach(box => { box.x += EDGE; });
+	const p: Places = { cell, title: titleOf(cell), labels, width: whole, height: Math.ceil(Math.max(1, ...tried.at.map(b => b.y + b.h))), boxes: tried.at,
 		x: new Float32Array(f.n).fill(NaN), y: new Float32Array(f.n).fill(NaN),
 		tileOf: new Int32Array(f.n).fill(-1) };
 	a.tiles.forEach((tile, i) => {
