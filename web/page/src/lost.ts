@@ -73,37 +73,62 @@ export class Lost {
 		this.cables.set(key(c), c);
 	}
 
-	/* What old has and answer has not is lost; what answer has is not. */
+	/* What old has and answer has not is lost; what answer has is not.  O(ports). */
 	update(old: Fabric | null, answer: Answer): LostCable[] {
-		const taken = new Set<string>();
-
-		for (const c of answer.cables)
-			for (const [node, port] of [[c[0], c[1]], [c[2], c[3]]])
-				if (node >= 0)
-					taken.add(`${answer.guids[node]}:${port}`);
-		for (let row = 0; old && row < old.rows; row++)
-			if (old.peer[row] > row && !(old.flags[old.cable[row]] & LOST))
-				this.addGone(old, row, taken);
+		if (!old && this.cables.size === 0)
+			return [];
+		const is = new Taken(answer);
+		if (old)
+			this.addGone(old, is);
 		for (const [at, c] of this.cables)
-			if (taken.has(key(c)) || taken.has(`${c.to.guid}:${c.to.port}`))
+			if (is.taken(is.node(c.from.guid), c.from.port) || is.taken(is.node(c.to.guid), c.to.port))
 				this.cables.delete(at);
 		return [...this.cables.values()];
 	}
 
-	private addGone(f: Fabric, row: number, taken: Set<string>): void {
-		const ends = [row, f.peer[row]].map(at => `${f.guids[f.nodeOf[at]]}:${portOf(f, at)}`);
+	private addGone(f: Fabric, is: Taken): void {
+		const now = f.guids.map(guid => is.node(guid));
+		const gone = (row: number): boolean => !is.taken(now[f.nodeOf[row]], portOf(f, row));
 
-		if (ends.some(end => taken.has(end)))
-			return;
-		const [from, to] = [row, f.peer[row]].map((at): End => {
-			const node = f.nodeOf[at];
-			return {
-				node: f.names[node], guid: f.guids[node], isHost: !isSwitch(f, node), port: portOf(f, at),
-				ports: f.ports[node],
-			};
-		});
-		const had = this.cables.get(ends[0]) ?? this.cables.get(ends[1]);
-		this.cables.delete(ends[1]);
-		this.cables.set(ends[0], { from, to, since: had?.since ?? "" });
+		for (let row = 0; row < f.rows; row++) {
+			const peer = f.peer[row];
+			if (peer < row || f.flags[f.cable[row]] & LOST || !gone(row) || !gone(peer))
+				continue;
+			const from = seenEnd(f, row), to = seenEnd(f, peer), there = `${to.guid}:${to.port}`;
+			const had = this.cables.get(`${from.guid}:${from.port}`) ?? this.cables.get(there);
+			this.cables.delete(there);
+			this.cables.set(`${from.guid}:${from.port}`, { from, to, since: had?.since ?? "" });
+		}
+	}
+}
+
+function seenEnd(f: Fabric, row: number): End {
+	const node = f.nodeOf[row];
+
+	return { node: f.names[node], guid: f.guids[node], isHost: !isSwitch(f, node), port: portOf(f, row), ports: f.ports[node] };
+}
+
+/* Which ports of an answer have a cable. */
+class Taken {
+	private byGuid = new Map<string, number>();
+	private ports: Uint8Array;
+
+	constructor(a: Answer) {
+		a.guids.forEach((guid, i) => this.byGuid.set(guid, i));
+		this.ports = new Uint8Array(a.names.length * 256);
+		for (const c of a.cables) {
+			this.ports[c[0] * 256 + c[1]] = 1;
+			if (c[2] >= 0)
+				this.ports[c[2] * 256 + c[3]] = 1;
+		}
+	}
+
+	/* -1: it is not there. */
+	node(guid: string): number {
+		return this.byGuid.get(guid) ?? -1;
+	}
+
+	taken(node: number, port: number): boolean {
+		return node >= 0 && this.ports[node * 256 + port] === 1;
 	}
 }

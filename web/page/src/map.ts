@@ -23,7 +23,11 @@ export class PortMap {
 	private frame = byId("map-frame");
 	private cells = byId<HTMLCanvasElement>("cells");
 	private above = byId<HTMLCanvasElement>("above");
+	/* what was drawn last */
 	private drawn: Fabric | null = null;
+	private readings: Readings | null = null;
+	private show = "";
+	private height = 0;
 	private picture: Picture | null = null;
 	private hover = -1;
 	private chosen = -1;
@@ -51,15 +55,21 @@ export class PortMap {
 			this.hover = -1;
 		const fits = had && f === this.drawn && had.dpr === dpr && had.places.width === width && this.height === height;
 		const { arrangement, places } = fits ? had : place(f, width, height, dpr);
+		const isSame = fits && had.theme === theme && this.show === address.show && this.readings === r && had.marks === marks;
 		this.height = height;
 		this.drawn = f;
+		this.show = address.show;
+		this.readings = r;
+		this.choose(f, address.at);
+		if (isSame) {
+			this.drawAbove();
+			return;
+		}
 		this.picture = { fabric: f, arrangement, places, values: valuesOf(address.show, f, r, marks), marks,
 			palette: palette(address.show, theme), theme, dpr };
-		this.choose(f, address.at);
 		paint(this.cells, this.picture);
 		this.drawAbove();
 	}
-	private height = 0;
 
 	private choose(f: Fabric, at: string): void {
 		const place = readPlace(at), whole = nodeBy(f, at);
@@ -114,7 +124,7 @@ export class PortMap {
 			const to = this.hover < 0 && this.chosen < 0 ? from : step(p.fabric, p.arrangement, p.places, from, dx, dy);
 			this.setHover(to);
 			this.hearer.onMove(to);
-			this.show(to);
+			this.bring(to);
 		} else if (e.key === "Enter" && this.hover >= 0) {
 			this.hearer.onChoose(this.hover);
 		} else {
@@ -130,7 +140,7 @@ export class PortMap {
 	}
 
 	/* Where the map is higher than its frame. */
-	show(row: number): void {
+	bring(row: number): void {
 		if (!this.picture || row < 0)
 			return;
 		const y = this.picture.places.y[this.picture.fabric.nodeOf[row]], f = this.frame;
