@@ -67,13 +67,13 @@ export interface Hearer {
 	onAway(what: string, sentence: string | null): void;
 }
 
-const TICK = 200, AGAIN = 5000, AFTER_EVENT = [150, 900, 3000];
+const TICK = 200, AGAIN = 5000, AFTER_EVENT = [50, 900, 3000];
 
 export class Feed {
 	private jobs: Job[] = [];
 	private generation = "";
 	private stream: EventSource | null = null;
-	private lastEvent = 0;
+	private looks = new Set<number>(); /* ms: what is looked for so much later */
 
 	constructor(private hearer: Hearer) {
 		this.add("fabric", 10000, () => this.askFabric());
@@ -157,7 +157,6 @@ export class Feed {
 
 		this.hearer.onEvents(lost.filter(e => e.n > 0), false);
 		this.hearer.onEvents(last.filter(e => e.n > 0), true);
-		this.lastEvent = Math.max(this.lastEvent, ...last.map(e => e.n || 0));
 	}
 
 	private listen(): void {
@@ -187,6 +186,19 @@ export class Feed {
 			return;
 		this.hearer.onEvents([event], true);
 		for (const ms of AFTER_EVENT)
-			setTimeout(() => ["fabric", "trouble", "health", "status"].forEach(name => this.hurry(name)), ms);
+			this.lookIn(ms);
+	}
+
+	/* Events come in crowds: what is asked for after the last is asked once.  More than once, as fmd tells
+	 * of the fabric of before while a sweep runs. */
+	private lookIn(ms: number): void {
+		if (this.looks.has(ms))
+			return;
+		this.looks.add(ms);
+		setTimeout(() => {
+			this.looks.delete(ms);
+			for (const name of ["fabric", "trouble", "health", "status"])
+				this.hurry(name);
+		}, ms);
 	}
 }
