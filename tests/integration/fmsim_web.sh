@@ -187,7 +187,9 @@ visit listen - >"$dir/stream" 2>/dev/null &
 await "$dir/stream" ": events of fmd"
 fmctl sweep --wait >/dev/null 2>&1
 await "$dir/stream" "^id: "
+get 200 /api/v1/status
 stand_still "$fmd"
+visit same 100 >"$dir/said.out" 2>&1 || fail "$(cat "$dir/said.out")"
 curl -s -o "$dir/late" --max-time 60 --unix-socket "$dir/web.sock" http://fmd-web/api/v1/status &
 late=$!
 until_true is_told "fmd_up 0"

@@ -7,6 +7,7 @@ web_visitors.py SOCKET draw PORTS  what the page asks for: its files, all ports,
 web_visitors.py SOCKET slow        one that never ends its request is hung up on
 web_visitors.py SOCKET listen N    events from N on, a line each, till it is ended
 web_visitors.py SOCKET crowd       more listeners than may be
+web_visitors.py SOCKET same N      N who ask the same at a time of an fmd that stands still, each told so: fmd is asked once for all
 web_visitors.py SOCKET flood N     N requests, as fast as they are answered
 """
 import gzip
@@ -225,6 +226,21 @@ def crowd():
     sys.exit("the place of one that has gone is not free")
 
 
+def same(n):
+    """More than may ask fmd at a time."""
+    for path in b"/api/v1/trouble", b"/api/v1/fabric":
+        asked = [dial() for _ in range(n)]
+        for s in asked:
+            s.sendall(b"GET " + path + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        for s in asked:
+            answer = read_all(s)
+            expect(path, answer, 503)
+            if b"did not answer in time" not in answer:
+                sys.exit(f"{path}: {answer!r}")
+            s.close()
+    print("same:", n)
+
+
 def flood(n):
     codes = {}
     for i in range(n):
@@ -241,6 +257,8 @@ def main():
         listen(sys.argv[3])
     elif task == "flood":
         flood(int(sys.argv[3]))
+    elif task == "same":
+        same(int(sys.argv[3]))
     elif task == "draw":
         draw(int(sys.argv[3]))
     else:

@@ -13,11 +13,24 @@
 #include "web/serve/query.h"
 #include "web/serve/reply.h"
 
+#define KEY_BYTES 128
+
+/* What fmd has told last, for who asks the same soon after. */
+struct told {
+	char key[KEY_BYTES]; /* of the call; "": nothing */
+	int64_t at_ms;
+	json_t *result;
+};
+
 struct api {
 	struct questions *fmd;
 	const char *file;
 	json_t *commands; /* as fmd has listed them; NULL: not known, or to be asked anew */
 	struct fm_tokens tokens;
+	struct told told[API_TOLD];
+	unsigned next_told;
+	struct call *open;    /* what fmd is asked now */
+	struct call *unknown; /* those that wait for the list of commands, which fmd is asked for */
 };
 
 /* One request under way. */
@@ -26,6 +39,10 @@ struct call {
 	struct pending *who;
 	json_t *args;
 	char command[40];
+	char key
+	    [KEY_BYTES]; /* command and args; "": it is too long for anybody to share the answer */
+	struct call *next; /* of what is open, or unknown */
+	struct call *same; /* others who have asked the same meanwhile */
 };
 
 /* The request, if somebody waits for it; the rest is freed. */
@@ -47,18 +64,87 @@ forget_commands(struct api *a)
 }
 
 static void
-on_answer(void *arg, json_t *result, const struct fm_error *err)
+name_call(struct call *c)
 {
-	struct call *c = arg;
-	struct api *a = c->api;
+	char *args = json_dumps(c->args, JSON_COMPACT | JSON_SORT_KEYS);
+
+	if (args == NULL || snprintf(c->key, KEY_BYTES, "%s %s", c->command, args) >= KEY_BYTES)
+		c->key[0] = '\0';
+	free(args);
+}
+
+static void
+keep(struct api *a, const struct call *c, json_t *result)
+{
+	struct told *t = &a->told[a->next_told++ % API_TOLD];
+
+	json_decref(t->result);
+	*t = (struct told){ .at_ms = fm_clock_ms(CLOCK_MONOTONIC), .result = json_incref(result) };
+	memcpy(t->key, c->key, KEY_BYTES);
+}
+
+/* NULL: fmd is to be asked. */
+static const json_t *
+find_told(const struct api *a, const struct call *c)
+{
+	int64_t since = fm_clock_ms(CLOCK_MONOTONIC) - API_FRESH_MS;
+
+	for (size_t i = 0; i < API_TOLD && c->key[0] != '\0'; i++)
+		if (a->told[i].at_ms >= since && strcmp(a->told[i].key, c->key) == 0)
+			return a->told[i].result;
+	return NULL;
+}
+
+/* Who has asked the same, and waits for the answer; NULL: nobody. */
+static struct call *
+find_open(const struct api *a, const struct call *c)
+{
+	struct call *one = c->key[0] != '\0' ? a->open : NULL;
+
+	while (one != NULL && strcmp(one->key, c->key) != 0)
+		one = one->next;
+	return one;
+}
+
+static void
+close_call(struct call *c)
+{
+	struct call **at = &c->api->open;
+
+	while (*at != NULL && *at != c)
+		at = &(*at)->next;
+	if (*at != NULL)
+		*at = c->next;
+}
+
+static void
+answer_one(struct call *c, const json_t *result, const struct fm_error *err)
+{
 	struct evhttp_request *req = end(c);
 
-	if (err != NULL && err->kind == FM_E_SYSTEM)
-		forget_commands(a); /* another fmd may come */
 	if (req != NULL && result != NULL)
 		reply_json(req, result);
 	else if (req != NULL)
 		reply_error(req, 0, err);
+}
+
+static void
+on_answer(void *arg, json_t *result, const struct fm_error *err)
+{
+	struct call *c = arg;
+	struct api *a = c->api;
+
+	close_call(c);
+	if (err != NULL && err->kind == FM_E_SYSTEM)
+		forget_commands(a); /* another fmd may come */
+	if (result != NULL && c->key[0] != '\0')
+		keep(a, c, result);
+	while (c != NULL) {
+		struct call *same = c->same;
+
+		answer_one(c, result, err);
+		c = same;
+	}
 }
 
 /* ------------------------------------------------------------------ what is passed on */
@@ -111,40 +197,82 @@ refusal_of(const struct call *c, const char **why)
 }
 
 static void
+refuse(struct call *c, int code, const char *why)
+{
+	struct evhttp_request *req = end(c);
+
+	if (req != NULL)
+		reply_refuse(req, code, "%s", why);
+}
+
+static void
+ask(struct call *c)
+{
+	struct api *a = c->api;
+
+	if (!fm_tokens_take(&a->tokens, API_BURST, API_EVERY_MS, fm_clock_ms(CLOCK_MONOTONIC))) {
+		refuse(c, REPLY_TOO_MANY, "fmd is asked 20 times a second at most: try again");
+		return;
+	}
+	c->next = a->open;
+	a->open = c;
+	questions_ask(a->fmd, c->command, json_incref(c->args), API_ASK_MS, on_answer, c);
+}
+
+static void
 pass_on(struct call *c)
 {
+	struct call *open;
+	const json_t *told;
 	const char *why;
 	int code = refusal_of(c, &why);
 
-	if (code == 0 &&
-	    !fm_tokens_take(
-		&c->api->tokens, API_BURST, API_EVERY_MS, fm_clock_ms(CLOCK_MONOTONIC))) {
-		code = REPLY_TOO_MANY;
-		why = "fmd is asked 20 times a second at most: try again";
+	if (code != 0) {
+		refuse(c, code, why);
+		return;
 	}
-	if (code == 0) {
-		questions_ask(
-		    c->api->fmd, c->command, json_incref(c->args), API_ASK_MS, on_answer, c);
+	name_call(c);
+	told = find_told(c->api, c);
+	open = told == NULL ? find_open(c->api, c) : NULL;
+	if (told != NULL) {
+		answer_one(c, told, NULL);
+	} else if (open != NULL) {
+		c->same = open->same;
+		open->same = c;
 	} else {
-		struct evhttp_request *req = end(c);
-
-		if (req != NULL)
-			reply_refuse(req, code, "%s", why);
+		ask(c);
 	}
 }
 
 static void
 on_commands(void *arg, json_t *result, const struct fm_error *err)
 {
-	struct call *c = arg;
+	struct api *a = arg;
+	struct call *c = a->unknown, *next;
 
-	if (result == NULL) {
-		on_answer(c, NULL, err);
-		return;
+	a->unknown = NULL;
+	forget_commands(a);
+	a->commands = json_incref(result);
+	for (; c != NULL; c = next) {
+		next = c->next;
+		c->next = NULL;
+		if (result != NULL)
+			pass_on(c);
+		else
+			answer_one(c, NULL, err);
 	}
-	forget_commands(c->api);
-	c->api->commands = json_incref(result);
-	pass_on(c);
+}
+
+static void
+await_commands(struct call *c)
+{
+	struct api *a = c->api;
+	bool asks = a->unknown != NULL;
+
+	c->next = a->unknown;
+	a->unknown = c;
+	if (!asks)
+		questions_ask(a->fmd, "help", NULL, API_ASK_MS, on_commands, a);
 }
 
 /* ------------------------------------------------------------------- the file of counters */
@@ -216,7 +344,7 @@ api_answer(struct api *a, struct evhttp_request *req, const char *command, const
 	if (a->commands != NULL)
 		pass_on(c);
 	else
-		questions_ask(a->fmd, "help", NULL, API_ASK_MS, on_commands, c);
+		await_commands(c);
 }
 
 struct api *
@@ -231,11 +359,29 @@ api_new(struct questions *fmd, const char *file)
 	return a;
 }
 
+static void
+drop_calls(struct call *c)
+{
+	while (c != NULL) {
+		struct call *next = c->next, *same;
+
+		for (; c != NULL; c = same) {
+			same = c->same;
+			(void)end(c);
+		}
+		c = next;
+	}
+}
+
 void
 api_free(struct api *a)
 {
 	if (a == NULL)
 		return;
+	drop_calls(a->open);
+	drop_calls(a->unknown);
 	forget_commands(a);
+	for (size_t i = 0; i < API_TOLD; i++)
+		json_decref(a->told[i].result);
 	free(a);
 }

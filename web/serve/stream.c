@@ -20,7 +20,7 @@ struct stream {
 	struct evhttp_request *req; /* NULL: its place is free */
 	struct streams *all;
 	json_int_t at; /* the event that it was told last; -1: it begins with the next */
-	unsigned silent_s;
+	unsigned silent_ticks;
 };
 
 struct streams {
@@ -67,7 +67,7 @@ send_some(struct stream *one, struct evbuffer *body)
 		return;
 	}
 	evhttp_send_reply_chunk(one->req, body);
-	one->silent_s = 0;
+	one->silent_ticks = 0;
 }
 
 static void
@@ -169,7 +169,7 @@ args_of(const struct streams *s)
 static void
 on_tick(evutil_socket_t fd, short what, void *arg)
 {
-	static const struct timeval second = { .tv_sec = 1 };
+	static const struct timeval period = { .tv_usec = 1000 * STREAM_EVERY_MS };
 	struct streams *s = arg;
 	unsigned n = 0;
 
@@ -180,7 +180,8 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 		if (one->req == NULL)
 			continue;
 		n++;
-		if (++one->silent_s < STREAM_SILENT_S || (body = evbuffer_new()) == NULL)
+		if (++one->silent_ticks < STREAM_SILENT_MS / STREAM_EVERY_MS ||
+		    (body = evbuffer_new()) == NULL)
 			continue;
 		evbuffer_add(body, ":\n\n", 3);
 		send_some(one, body);
@@ -188,7 +189,7 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	}
 	if (n == 0)
 		return;
-	event_add(s->tick, &second);
+	event_add(s->tick, &period);
 	if (s->asks)
 		return;
 	s->asks = true;

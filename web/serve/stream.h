@@ -5,7 +5,7 @@
  *	id: 17
  *	data: {"n":17,"time":"...","level":"notice","text":"..."}
  *
- * fmd is asked once a second for all who listen.  One who comes back with Last-Event-ID gets what
+ * fmd is asked each STREAM_EVERY_MS for all who listen.  One who comes back with Last-Event-ID gets what
  * came after it; what is no longer known is an event "gap".
  */
 #ifndef WEB_SERVE_STREAM_H
@@ -18,7 +18,8 @@
 
 #define STREAMS_MAX 16
 #define STREAM_BACKLOG 262144 /* bytes that one has not read; then it is hung up on */
-#define STREAM_SILENT_S 15    /* then a comment shows that it lives */
+#define STREAM_EVERY_MS 250
+#define STREAM_SILENT_MS 15000 /* then a comment shows that it lives */
 
 struct streams;
 
