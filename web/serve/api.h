@@ -3,8 +3,8 @@
  * web/serve/api.h - /api/v1/COMMAND: what fmctl --json shows, as far as it changes nothing.
  *
  * What reads fmd itself tells (its command "help"); whoever fmd-web runs as, it passes on nothing
- * else, nor what has nodes asked by MADs.  fmd is asked 20 times a second at most.  Who asks what is
- * asked already, or within API_FRESH_MS of its answer, gets that answer.
+ * else, nor what has nodes asked by MADs.  fmd is asked 20 times a second at most.  Who asks what
+ * is asked already, or within API_FRESH_MS of its answer, gets that answer.
  */
 #ifndef WEB_SERVE_API_H
 #define WEB_SERVE_API_H

@@ -5,8 +5,8 @@
  *	id: 17
  *	data: {"n":17,"time":"...","level":"notice","text":"..."}
  *
- * fmd is asked each STREAM_EVERY_MS for all who listen.  One who comes back with Last-Event-ID gets what
- * came after it; what is no longer known is an event "gap".
+ * fmd is asked each STREAM_EVERY_MS for all who listen.  One who comes back with Last-Event-ID gets
+ * what came after it; what is no longer known is an event "gap".
  */
 #ifndef WEB_SERVE_STREAM_H
 #define WEB_SERVE_STREAM_H
