@@ -644,7 +644,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_perf.sh \
 	tests/integration/fmsim_port_states.sh \
 	tests/integration/fmsim_web.sh \
-	tests/integration/fmsim_page.sh \
+	tests/integration/page_units.sh \
 	tests/integration/fmsim_tools.sh \
 	tests/integration/curious_engines.sh \
 	tests/integration/hostile_engines.sh \

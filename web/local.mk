@@ -3,6 +3,7 @@
 # The page, as dev/page has built it of web/page.
 page_files = web/page/dist/index.html web/page/dist/app.js web/page/dist/app.css
 EXTRA_DIST += $(page_files) dev/embed
+EXTRA_DIST += web/page/src web/page/test web/page/package.json web/page/package-lock.json web/page/tsconfig.json web/page/.npmrc dev/page
 if HAVE_EVHTTP
 noinst_LTLIBRARIES += libfmweb.la
 libfmweb_la_SOURCES = \
