@@ -88,8 +88,9 @@ function likeness(a: string, b: string): number {
 	return (same * 2 + (a.length === b.length ? 1 : 0)) / (2 * Math.max(a.length, b.length) + 1);
 }
 
-/* A switch that is gone stands with the one that has most neighbours in common with it, of several
- * with the one whose name is most like its own. */
+/* A switch that is gone stands in the group of its name where groups go by names (up to the last number),
+ * else with the one that has most neighbours in common with it; of several with the one whose name is
+ * most like its own. */
 function findSisters(a: Answer, ghosts: Ghost[]): void {
 	const beside = new Map<number, number[]>(); /* by neighbour: numbers of ghosts */
 
@@ -107,7 +108,8 @@ function findSisters(a: Answer, ghosts: Ghost[]): void {
 		for (let sw = 0; sw < a.names.length; sw++) {
 			if (a.types[sw] === HOST)
 				continue;
-			const like = common[i][sw] + likeness(g.end.node, a.names[sw]);
+			const named = a.grouped_by === "names" && a.groups[a.group[sw]] === g.end.node.replace(/\d+\D*$/, "");
+			const like = (named ? 1e6 : 0) + common[i][sw] + likeness(g.end.node, a.names[sw]);
 			if (like > most) {
 				most = like;
 				g.sister = sw;

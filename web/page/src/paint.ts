@@ -66,7 +66,20 @@ function cut(g: CanvasRenderingContext2D, text: string, most: number): string {
 	return text + "…";
 }
 
+/* What all names begin with, up to a sign between words. */
+function commonStart(names: string[]): string {
+	let start = names[0] ?? "";
+
+	for (const name of names)
+		while (!name.startsWith(start))
+			start = start.slice(0, -1);
+	return start.replace(/[A-Za-z0-9]*$/, "");
+}
+
+/* Where a name is too long for its tile, what it has of its own. */
 function writeTitles(g: CanvasRenderingContext2D, p: Picture): void {
+	const start = commonStart(p.arrangement.tiles.map(t => t.name));
+
 	g.fillStyle = ground[p.theme].soft;
 	g.font = `600 ${p.places.title < 15 ? 10 : 11}px ${FONT}`;
 	g.textBaseline = "alphabetic";
@@ -74,7 +87,7 @@ function writeTitles(g: CanvasRenderingContext2D, p: Picture): void {
 	p.arrangement.tiles.forEach((tile, i) => {
 		const box = p.places.boxes[i];
 		if (box.w >= 18)
-			g.fillText(cut(g, tile.name, box.w), box.x, box.y + p.places.title - (p.places.title < 15 ? 3 : 5));
+			g.fillText(g.measureText(tile.name).width <= box.w ? tile.name : cut(g, tile.name.slice(start.length), box.w), box.x, box.y + p.places.title - (p.places.title < 15 ? 3 : 5));
 	});
 }
 
@@ -175,7 +188,7 @@ export function paint(canvas: HTMLCanvasElement, p: Picture): void {
 }
 
 function ring(g: CanvasRenderingContext2D, p: Picture, row: number, colour: string, wide: number): void {
-	const { x, y } = centre(p, row), half = Math.max(p.places.cell / 2, 3) + 1.5;
+	const { x, y } = centre(p, row), half = Math.max(p.places.cell / 2, 5) + 1.5;
 
 	g.strokeStyle = ground[p.theme].page;
 	g.lineWidth = wide + 2;

@@ -217,6 +217,7 @@ const TIGHT = 4; /* cells smaller than that have less room around their tiles */
 const titleOf = (cell: number): number => cell < TIGHT ? 12 : 17;
 const gapOf = (cell: number): number => cell < TIGHT ? 4 : 12; /* between tiles */
 const SPREAD = 24; /* what may be added to that */
+const MERGED_GAIN = 1.1; /* cells must be so much larger for tiles to be given up */
 const EDGE = 6; /* at both sides, for rings around cells */
 const LARGEST = 20, LABELLED = 9, SMALLEST = 2;
 export const LABEL_FONT = 10;
@@ -337,7 +338,7 @@ export function place(f: Fabric, width: number, height: number, dpr: number): { 
 	if (places.cell >= TIGHT)
 		return { arrangement: plain, places };
 	const merged = arrange(f, true), others = fit(f, merged, width, height, dpr);
-	const isBetter = others.cell > places.cell || (others.cell === places.cell && others.height < places.height);
+	const isBetter = places.height > height ? others.height < places.height : others.cell > places.cell * MERGED_GAIN;
 	return isBetter ? { arrangement: merged, places: others } : { arrangement: plain, places };
 }
 

@@ -70,6 +70,13 @@ test("a lost spine is found by its event, with the level and group of its plane"
 	assert.ok(lost.every(row => flagsOf(f, row) === LOST));
 });
 
+test("where groups go by names, so does what is lost", () => {
+	const byName = { ...whole, grouped_by: "names", groups: whole.groups.map(name => name.replace(/\d+$/, "")) };
+	const f = makeFabric(without(byName, "spine-2-3"), cablesOf(byName, "leaf-1-2").map(c => ({ ...c, from: { ...c.from, node: "spine-1-9", guid: "0x999" } })));
+
+	assert.equal(f.groups[f.group[nodeBy(f, "spine-1-9")]], "spine-1-");
+});
+
 test("what the page has seen go is lost, and is not when it is back", () => {
 	const lost = new Lost(), before = makeFabric(whole, lost.update(null, whole)), hurt = without(whole, "leaf-3-2");
 	const f = makeFabric(hurt, lost.update(before, hurt));
