@@ -34,6 +34,10 @@ const health: Record<Theme, string[]> = {
 	dark: ["#1b2129", "#234434", "#8f6b1a", "#6c4a92", "#2f68ad", "#d5454c"],
 };
 
+export function healthColour(theme: Theme, byte: number): string {
+	return health[theme][Math.min(byte, health[theme].length - 1)];
+}
+
 /* Of cells of which nothing is known, of ports without a cable, and of what is lost. */
 export const ground: Record<Theme, { page: string; unknown: string; none: string; lost: string; ink: string; soft: string; line: string }> = {
 	light: { page: "#ffffff", unknown: "#eceef0", none: "#f5f6f7", lost: "#2a3038", ink: "#1c2329", soft: "#59636e", line: "#d5dbe1" },
@@ -94,7 +98,7 @@ export function palette(show: Show, theme: Theme): Uint32Array {
 
 	for (let byte = 0; byte < 256; byte++) {
 		if (show === "health") {
-			colours[byte] = pixelOf(health[theme][Math.min(byte, health[theme].length - 1)]);
+			colours[byte] = pixelOf(healthColour(theme, byte));
 			continue;
 		}
 		const t = placeOf(show, byte);

@@ -3,7 +3,7 @@
 
 import type { App } from "./app";
 import type { Show } from "./address";
-import { ERROR_DOUBLINGS, scaleAt, WAIT_DECADES } from "./colours";
+import { ERROR_DOUBLINGS, HEALTH, healthColour, scaleAt, WAIT_DECADES } from "./colours";
 import { byId, el, refill } from "./dom";
 import { isSwitch, portOf } from "./fabric";
 import { drawMark, prepare } from "./paint";
@@ -36,6 +36,17 @@ function scaleOf(show: Show, most: number): Scale | null {
 	}
 }
 
+const healthWords: [string, number][] = [["ok", HEALTH.ok], ["watch", HEALTH.watch], ["unfinished", HEALTH.trouble], ["isolated", HEALTH.isolated],
+	["bad", HEALTH.bad], ["no cable", HEALTH.unknown]];
+
+function swatch(app: App, word: string, byte: number): HTMLElement {
+	const canvas = el("canvas", { "aria-hidden": "true" }), g = prepare(canvas, 11, 11, window.devicePixelRatio || 1);
+
+	g.fillStyle = healthColour(app.theme, byte);
+	g.fillRect(0, 0, 11, 11);
+	return el("span", { class: "swatch" }, canvas, word);
+}
+
 function bar(show: Show, app: App): HTMLCanvasElement {
 	const canvas = el("canvas", { "aria-hidden": "true" }), wide = 220, dpr = window.devicePixelRatio || 1;
 	const g = prepare(canvas, wide, 10, dpr);
@@ -51,7 +62,7 @@ function scale(show: Show, app: App): HTMLElement | null {
 	const s = scaleOf(show, app.fabric ? mostPlanned(app.fabric) : 0);
 
 	if (!s)
-		return el("div", { class: "scale" }, el("span", {}, "Health of cables"));
+		return el("div", { class: "scale" }, el("span", {}, "Health of cables"), ...healthWords.map(([word, byte]) => swatch(app, word, byte)));
 	const ticks = el("div", { class: "ticks" });
 	for (const [at, text] of s.ticks) {
 		const tick = el("span", {}, text);

@@ -35,7 +35,7 @@ export interface FabricEvent {
 	subsystem?: string;
 	text: string;
 	ends?: number;
-	facts?: { event?: string; cables?: ({ from?: EventEnd; to?: EventEnd } | null)[] };
+	facts?: { event?: string; nodes?: (EventEnd | null)[]; cables?: ({ from?: EventEnd; to?: EventEnd } | null)[] };
 }
 
 function endOf(e: EventEnd | undefined | null): End | null {

@@ -24,7 +24,7 @@ import { Tables } from "./tables";
 import { marksOf } from "./values";
 import { ago } from "./words";
 
-const EVENTS_KEPT = 300;
+const EVENTS_KEPT = 300, NEWS_MS = 10000;
 const showNames: Record<Address["show"], string> = { load: "Load", wait: "Wait", errors: "Errors", health: "Health",
 	planned: "Planned", difference: "Difference" };
 
@@ -51,7 +51,10 @@ class Page implements App {
 	private map = new PortMap({
 		onHover: row => this.sayLine(row),
 		onMove: row => this.sayLine(row),
-		onChoose: row => this.goTo(this.fabric?.guids[this.fabric.nodeOf[row]], this.fabric ? portOf(this.fabric, row) : 0),
+		onChoose: (row, byKey) => {
+			this.goTo(this.fabric?.guids[this.fabric.nodeOf[row]], this.fabric ? portOf(this.fabric, row) : 0);
+			this.entersPanel = byKey;
+		},
 	});
 	private side = new SidePart(this);
 	private panel = new Panel(byId("panel"));
@@ -59,6 +62,8 @@ class Page implements App {
 	private tables = new Tables(byId("tables"));
 	private feed = new Feed(this);
 	private due = 0;
+	private entersPanel = false; /* the focus goes there when it is drawn */
+	private news = 0; /* when an event was told to screen readers last, ms */
 
 	start(): void {
 		this.chooseTheme();
@@ -115,10 +120,21 @@ class Page implements App {
 		if (isLive) {
 			const had = new Set(this.events.map(e => e.n));
 			this.events = [...this.events, ...events.filter(e => !had.has(e.n))].sort((a, b) => a.n - b.n).slice(-EVENTS_KEPT);
+			this.tellNews(events);
 		} else {
 			this.build();
 		}
 		this.draw();
+	}
+
+	/* What is wrong, and not all of it: who listens is not to be kept from all else. */
+	private tellNews(events: FabricEvent[]): void {
+		const bad = events.filter(e => e.level === "warn" || e.level === "error");
+
+		if (events.length !== 1 || bad.length === 0 || performance.now() - this.news < NEWS_MS)
+			return;
+		this.news = performance.now();
+		say(byId("news"), bad[0].text);
 	}
 
 	private async askCells(): Promise<void> {
@@ -197,6 +213,9 @@ class Page implements App {
 		this.side.update(this);
 		if (!this.path.update(this))
 			this.panel.update(this);
+		if (this.entersPanel)
+			byId("panel").focus();
+		this.entersPanel = false;
 		byId("map-frame").hidden = !isMap;
 		byId("line").hidden = !isMap;
 		this.tables.update(this);

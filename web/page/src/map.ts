@@ -15,7 +15,7 @@ import { valuesOf } from "./values";
 export interface MapHearer {
 	/* row: -1, none */
 	onHover(row: number): void;
-	onChoose(row: number): void;
+	onChoose(row: number, byKey: boolean): void;
 	onMove(row: number): void;
 }
 
@@ -40,7 +40,7 @@ export class PortMap {
 		this.above.addEventListener("click", e => {
 			this.point(e);
 			if (this.hover >= 0)
-				this.hearer.onChoose(this.hover);
+				this.hearer.onChoose(this.hover, false);
 		});
 		this.above.addEventListener("keydown", e => this.onKey(e));
 	}
@@ -126,7 +126,7 @@ export class PortMap {
 			this.hearer.onMove(to);
 			this.bring(to);
 		} else if (e.key === "Enter" && this.hover >= 0) {
-			this.hearer.onChoose(this.hover);
+			this.hearer.onChoose(this.hover, true);
 		} else {
 			return;
 		}

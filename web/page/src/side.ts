@@ -5,6 +5,7 @@ import type { App, Trouble } from "./app";
 import { sides, type Side } from "./address";
 import { byId, el, refill, say } from "./dom";
 import { isSwitch, LOST, portName, portOf, rowOf, type Fabric } from "./fabric";
+import type { FabricEvent } from "./lost";
 import { drawMark, prepare } from "./paint";
 import { MARK, markNames, type CableHealth } from "./values";
 import { ago, clock, count, many } from "./words";
@@ -149,14 +150,28 @@ function health(app: App): Node[] {
 	return out;
 }
 
+/* Where it happened: the first node or cable that it names and that the map has. */
+function whereOf(app: App, e: FabricEvent): { guid: string; port: number } | null {
+	for (const end of [...(e.facts?.nodes ?? []), ...(e.facts?.cables ?? []).flatMap(c => [c?.from, c?.to])])
+		if (end && typeof end.guid === "string" && app.fabric?.byGuid.has(end.guid))
+			return { guid: end.guid, port: typeof end.port === "number" ? end.port : 0 };
+	return null;
+}
+
+function eventItem(app: App, e: FabricEvent): HTMLElement {
+	const at = whereOf(app, e), title = e.level === "notice" || e.level === "info" ? e.kind : `${e.level}: ${e.kind}`;
+
+	return el("li", { "data-level": e.level }, el("time", { datetime: e.time }, clock(e.time)),
+		at ? el("button", { type: "button", class: "link", onclick: () => app.goTo(at.guid, at.port) }, title) : el("b", {}, title),
+		el("p", {}, e.text));
+}
+
 function events(app: App): Node[] {
 	const list = [...app.events].reverse().slice(0, SHOWN);
 
 	if (list.length === 0)
 		return [el("p", { class: "soft" }, "Nothing is known to have happened.")];
-	return [el("ul", { class: "items events" }, ...list.map(e => el("li", { "data-level": e.level },
-		el("time", { datetime: e.time }, clock(e.time)), el("b", {}, e.level === "notice" || e.level === "info" ? e.kind : `${e.level}: ${e.kind}`),
-		el("p", {}, e.text))))];
+	return [el("ul", { class: "items events" }, ...list.map(e => eventItem(app, e)))];
 }
 
 function routing(app: App): Node[] {
