@@ -24,7 +24,7 @@ import { Tables } from "./tables";
 import { marksOf } from "./values";
 import { ago } from "./words";
 
-const EVENTS_KEPT = 300, NEWS_MS = 10000;
+const EVENTS_KEPT = 300, NEWS_MS = 10000, STALE_MS = 8000, SKEW_MS = 60000;
 const showNames: Record<Address["show"], string> = { load: "Load", wait: "Wait", errors: "Errors", health: "Health",
 	planned: "Planned", difference: "Difference" };
 
@@ -63,6 +63,7 @@ class Page implements App {
 	private feed = new Feed(this);
 	private due = 0;
 	private entersPanel = false; /* the focus goes there when it is drawn */
+	private readAt = 0; /* when the last reading was new, ms of performance.now() */
 	private news = 0; /* when an event was told to screen readers last, ms */
 
 	start(): void {
@@ -87,7 +88,10 @@ class Page implements App {
 		});
 		this.feed.add("ha", 15000, async () => { this.standbys = await ask<Standbys>("ha"); this.draw(); });
 		this.feed.start();
-		setInterval(() => this.sayRead(), 1000);
+		setInterval(() => {
+			this.sayRead();
+			this.sayNotices();
+		}, 1000);
 	}
 
 	/* ------------------------------------------------------------- what comes in */
@@ -143,6 +147,8 @@ class Page implements App {
 		if (typeof cells === "string")
 			throw new Refusal(cells, 0);
 		this.cells = cells;
+		if (this.reading?.number !== cells.reading)
+			this.readAt = performance.now();
 		this.reading = { number: cells.reading, ended: cells.ended, interval: cells.interval };
 		if (this.fabric)
 			this.readings = toRows(this.fabric, cells);
@@ -150,12 +156,10 @@ class Page implements App {
 	}
 
 	onAway(what: string, sentence: string | null): void {
-		if ((this.away.get(what) ?? null) === sentence)
+		if (sentence === null && !this.away.delete(what))
 			return;
-		if (sentence === null)
-			this.away.delete(what);
-		else
-			this.away.set(what, sentence);
+		if (sentence !== null)
+			this.away.set(what, what === "cells" && !sentence.startsWith("fmd-web") ? `Nothing is measured: ${sentence}.` : sentence);
 		if (what === "status" && sentence !== null)
 			this.status = null;
 		this.draw();
@@ -241,8 +245,21 @@ class Page implements App {
 		refill(byId("line"), ...parts.map((part, i) => el(i === 0 ? "strong" : "span", {}, part)));
 	}
 
+	/* The clocks of who looks and of fmd-web may differ. */
+	private staleFor(): number {
+		const r = this.reading, seen = performance.now() - this.readAt;
+
+		if (!r || r.ended === 0)
+			return 0;
+		const age = Date.now() - r.ended, late = 3 * r.interval;
+		return seen > late + STALE_MS || age > late + SKEW_MS ? Math.max(seen, age) : 0;
+	}
+
 	private sayNotices(): void {
-		const f = this.fabric, said = [...new Set([...this.wrong, ...this.away.values()])];
+		const f = this.fabric, said = [...new Set([...this.wrong, ...this.away.values()])], stale = this.staleFor();
+
+		if (stale > 0 && !this.away.has("cells"))
+			said.push(`fmd-perf has read nothing for ${ago(stale / 1000)}: what is measured is of then.`);
 
 		if (f && f.n > 0 && !f.types.some((_t, i) => isSwitch(f, i)))
 			said.push("There is no switch in this subnet, so there is nothing to draw: see the table.");
