@@ -593,6 +593,7 @@ LONG_SCRIPT_TESTS = \
 	tests/integration/fmsim_stunnel.sh \
 	tests/integration/handover.sh \
 	tests/integration/fmsim_opensm.sh \
+	tests/integration/fmsim_page.sh \
 	tests/integration/fmsim_opensm_conf.sh
 SCRIPT_TESTS = \
 	tests/integration/ibsim_faults.sh \
@@ -678,7 +679,7 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/garble.py \
 	tests/integration/alerts.yml \
 	tests/integration/web_visitors.py \
-	tests/page/all_lids.py tests/page/browser.mjs tests/page/look.mjs \
+	tests/page/all_lids.py tests/page/browser.mjs tests/page/first.mjs tests/page/look.mjs \
 	tests/integration/lib.bash \
 	tests/integration/sa_differences.py \
 	tests/integration/opensm_conf.bash \
