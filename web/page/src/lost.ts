@@ -80,6 +80,7 @@ export class Lost {
 		const is = new Taken(answer);
 		if (old)
 			this.addGone(old, is);
+		/* by either end, which also leaves out what was moved */
 		for (const [at, c] of this.cables)
 			if (is.taken(is.node(c.from.guid), c.from.port) || is.taken(is.node(c.to.guid), c.to.port))
 				this.cables.delete(at);
@@ -92,7 +93,7 @@ export class Lost {
 
 		for (let row = 0; row < f.rows; row++) {
 			const peer = f.peer[row];
-			if (peer < row || f.flags[f.cable[row]] & LOST || !gone(row) || !gone(peer))
+			if (peer < row || f.flags[f.cable[row]] & LOST || !gone(row))
 				continue;
 			const from = seenEnd(f, row), to = seenEnd(f, peer), there = `${to.guid}:${to.port}`;
 			const had = this.cables.get(`${from.guid}:${from.port}`) ?? this.cables.get(there);

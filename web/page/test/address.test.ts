@@ -48,6 +48,10 @@ test("the node that is meant comes first", () => {
 	assert.equal(first("host-3-1"), "host-3-1-1");
 	assert.equal(first(f.guids[5]), f.names[5]);
 	assert.equal(first(String(f.lids[7])), f.names[7]);
+	f.names[f.names.indexOf("host-1-1-1")] = "x-1";
+	f.names[f.names.indexOf("agg-1-1")] = "x-1-switch";
+	assert.equal(first("x-"), "x-1-switch");
+	assert.equal(first("x-1"), "x-1");
 	assert.deepEqual(findNodes(f, "nothing"), []);
 	assert.deepEqual(findNodes(f, "  "), []);
 });

@@ -31,7 +31,9 @@ function bytes(change: (v: DataView) => void = () => undefined): ArrayBuffer {
 		v.setUint32(64 + nodes.length * 12 + i * 4, f.ports[node], true);
 		for (let port = 1; port <= f.ports[node]; port++, row++) {
 			v.setUint8(at + row, node + port);
-			v.setUint8(at + nPorts + row, 1);
+			v.setUint8(at + nPorts + row, port);
+			v.setUint8(at + 2 * nPorts + row, node % 7);
+			v.setUint8(at + 3 * nPorts + row, port % 8);
 		}
 	});
 	change(v);
@@ -46,7 +48,7 @@ test("ports are found by GUID and number", () => {
 	const r = toRows(f, cells);
 	for (let node = 0; node < f.n; node++)
 		for (let port = 1; port <= f.ports[node]; port++)
-			assert.equal(r.load[rowOf(f, node, port)], node + port);
+			assert.deepEqual([r.load, r.wait, r.errors, r.state].map(part => part[rowOf(f, node, port)]), [node + port, port, node % 7, port % 8]);
 	assert.equal(toRows(f, null).state[0], NEVER_READ);
 });
 

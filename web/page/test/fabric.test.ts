@@ -87,6 +87,7 @@ test("what the page has seen go is lost, and is not when it is back", () => {
 	const again = makeFabric(whole, lost.update(f, whole));
 	assert.equal(again.n, again.nPresent);
 	assert.ok(again.flags.every(flags => !(flags & LOST)));
+	assert.deepEqual(lost.update(again, whole), []);
 });
 
 test("what was moved is not lost", () => {
