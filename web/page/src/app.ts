@@ -70,6 +70,8 @@ export interface App {
 	standbys: Standbys | null;
 	events: FabricEvent[]; /* oldest first */
 	go(change: Partial<Address>): void;
+	/* What is lost until now is meant to be. */
+	forgetLost(): void;
 	/* to the cell of a port, which opens its switch */
 	goTo(guid: string | undefined, port: number | undefined): void;
 }

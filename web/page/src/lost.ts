@@ -48,10 +48,20 @@ const key = (c: LostCable): string => `${c.from.guid}:${c.from.port}`;
 export class Lost {
 	private cables = new Map<string, LostCable>();
 
+	/* until: a time of fmd; what was lost before is not told.  "": all is. */
+	constructor(private until = "") {}
+
+	forget(until: string): void {
+		this.until = until;
+		this.cables.clear();
+	}
+
 	/* Also of what has come back since: update() leaves that out. */
 	hear(events: FabricEvent[]): void {
 		for (const event of events) {
 			if (event.facts?.event !== "lost-nodes" && event.facts?.event !== "lost-cables")
+				continue;
+			if (event.time <= this.until)
 				continue;
 			for (const cable of event.facts.cables ?? []) {
 				const from = endOf(cable?.from), to = endOf(cable?.to);

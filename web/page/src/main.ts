@@ -28,6 +28,21 @@ const EVENTS_KEPT = 300, NEWS_MS = 10000, STALE_MS = 8000, SKEW_MS = 60000;
 const showNames: Record<Address["show"], string> = { load: "Load", wait: "Wait", errors: "Errors", health: "Health",
 	planned: "Planned", difference: "Difference" };
 
+/* Where the browser keeps nothing all is as if nothing had been chosen. */
+function kept(key: string): string | null {
+	try {
+		return localStorage.getItem(key);
+	} catch {
+		return null;
+	}
+}
+
+function keep(key: string, value: string): void {
+	try {
+		localStorage.setItem(key, value);
+	} catch { /* as above */ }
+}
+
 class Page implements App {
 	address: Address = { ...plain };
 	theme: Theme = "light";
@@ -43,7 +58,7 @@ class Page implements App {
 	events: FabricEvent[] = [];
 	private cells: Cells | null = null;
 	private answer: Answer | null = null;
-	private lost = new Lost();
+	private lost = new Lost(kept("forgotten") ?? "");
 	private away = new Map<string, string>();
 	private wrong: string[] = [];
 	private head = new Head();
@@ -239,6 +254,15 @@ class Page implements App {
 			byId(this.address.as === "map" ? "above" : "tables").focus();
 	}
 
+	/* By fmd's clock, which is that of its events. */
+	forgetLost(): void {
+		const last = this.events[this.events.length - 1]?.time ?? "";
+
+		this.lost.forget(last);
+		keep("forgotten", last);
+		this.build();
+	}
+
 	private sayLine(row: number): void {
 		const parts = describe(this, row);
 
@@ -300,10 +324,7 @@ class Page implements App {
 
 	private chooseTheme(): void {
 		const dark = window.matchMedia("(prefers-color-scheme: dark)");
-		let chosen: string | null = null;
-		try {
-			chosen = localStorage.getItem("theme");
-		} catch { /* the browser keeps nothing: then it is as the system has it */ }
+		let chosen = kept("theme");
 		const set = (): void => {
 			this.theme = (chosen ?? (dark.matches ? "dark" : "light")) === "dark" ? "dark" : "light";
 			document.documentElement.dataset.theme = this.theme;
@@ -314,9 +335,7 @@ class Page implements App {
 		dark.addEventListener("change", set);
 		byId("theme").addEventListener("click", () => {
 			chosen = this.theme === "dark" ? "light" : "dark";
-			try {
-				localStorage.setItem("theme", chosen);
-			} catch { /* as above */ }
+			keep("theme", chosen);
 			set();
 		});
 	}

@@ -109,13 +109,15 @@ export function lineItem(app: App, line: Line): HTMLElement {
 		since, el("p", {}, line.text)));
 }
 
-function trouble(app: App): Node[] {
+function trouble(app: App): (Node | null)[] {
 	const lines = troubleLines(app);
 
 	if (lines.length === 0)
 		return [app.trouble && app.health ? el("p", { class: "well" }, "Nothing is wrong that fmd knows of.")
 			: el("p", { class: "soft" }, "Not known yet.")];
 	return [el("ul", { class: "items" }, ...lines.slice(0, SHOWN).map(line => lineItem(app, line))),
+		lines.some(line => line.mark === MARK.lost) ? el("p", {}, el("button", { type: "button", class: "small",
+			title: "In this browser; what comes back and goes again is lost anew.", onclick: () => app.forgetLost() }, "Forget what is lost")) : null,
 		el("p", { class: "soft" }, lines.length > SHOWN ? `${count(lines.length - SHOWN)} more: fmctl trouble, fmctl health --all.` : "")];
 }
 
@@ -193,7 +195,7 @@ function routing(app: App): Node[] {
 	return out.length > 0 ? out : [el("p", { class: "soft" }, "Not known yet.")];
 }
 
-const fill: Record<Side, (app: App) => Node[]> = { trouble, health, events, routing };
+const fill: Record<Side, (app: App) => (Node | null)[]> = { trouble, health, events, routing };
 
 export class SidePart {
 	private keys = "";

@@ -90,6 +90,17 @@ test("what the page has seen go is lost, and is not when it is back", () => {
 	assert.deepEqual(lost.update(again, whole), []);
 });
 
+test("what is forgotten is not lost, and what is lost later is", () => {
+	const lost = new Lost("2026-11-30T11:00:00Z"), event = (time: string, name: string): FabricEvent => ({ n: 1, time, level: "warn", kind: "lost-nodes", text: "",
+		facts: { event: "lost-nodes", cables: cablesOf(whole, name).map(c => ({ from: { ...c.from, type: "switch" }, to: { ...c.to, type: "switch" } })) } });
+	const hurt = without(without(whole, "spine-1-1"), "spine-2-1");
+
+	lost.hear([event("2026-11-30T10:59:59Z", "spine-1-1"), event("2026-11-30T12:00:00Z", "spine-2-1")]);
+	assert.deepEqual([...new Set(lost.update(null, hurt).map(c => c.to.node))], ["spine-2-1"]);
+	lost.forget("2026-11-30T12:00:00Z");
+	assert.deepEqual(lost.update(makeFabric(hurt, cablesOf(whole, "spine-2-1")), hurt), []);
+});
+
 test("what was moved is not lost", () => {
 	const lost = new Lost(), cables = whole.cables.map(c => [...c]);
 	const before = makeFabric(whole, lost.update(null, whole));
