@@ -304,6 +304,7 @@ START_TEST(any_bytes_may_be_others)
 	struct fm_error err;
 	struct fm_rng rng;
 	int fd = open(path, O_RDWR | O_CLOEXEC);
+	uint8_t hour[HISTORY_PORT_BYTES * N_PORTS];
 	uint32_t n;
 
 	fm_rng_seed(&rng, 1);
@@ -319,6 +320,8 @@ START_TEST(any_bytes_may_be_others)
 		ck_assert(pwrite(fd, &word, 8, (off_t)at) == 8);
 		if (history_read(path, nodes[3].guid, 2, points, &n, &err) == 0)
 			ck_assert_uint_le(n, HISTORY_SLOTS);
+		if (history_hour(path, nodes, N_NODES, hour, &err) != 0)
+			ck_assert(err.msg[0] != '\0');
 		if (i % 20 == 0) {
 			history_close(make(nodes, N_NODES));
 			close(fd);
