@@ -3,11 +3,12 @@
 //
 //	look.mjs whole URL FMSIM     every port is a cell; each view, light and dark; a host is found, its
 //	                             path told; a spine is lost, which its row and a cell of each leaf
-//	                             show, also to who comes later; and comes back
+//	                             show, also to who comes later; and comes back; behind a proxy
 //	look.mjs cells URL           every port is a cell, on a fabric of whatever kind
 //	look.mjs without URL WORDS   nothing is drawn, which is told by a sentence of these words
 
 import { execFileSync } from "node:child_process";
+import { createServer, request } from "node:http";
 import { fail, isAccessible, isClean, isDrawn, openBrowser, openPage, pixelsOf, portsDrawn, until } from "./browser.mjs";
 
 const [task, address, more] = process.argv.slice(2);
@@ -94,6 +95,30 @@ async function losesSpine(browser, w, found) {
 	console.log(`a spine lost: ${wanted.length} ports`);
 }
 
+/* In a folder of a proxy's, as doc/fmd-web.8 has it for nginx: nothing is asked for outside. */
+async function behindProxy(browser) {
+	const folder = "/fmd/", proxy = createServer((req, res) => {
+		if (!req.url.startsWith(folder)) {
+			res.writeHead(404).end();
+			return;
+		}
+		const asked = request(new URL(req.url.slice(folder.length), address), { method: req.method, headers: req.headers }, answer => {
+			res.writeHead(answer.statusCode, answer.headers);
+			answer.pipe(res);
+		}).on("error", () => res.destroy());
+		res.on("close", () => asked.destroy()); /* as of events, which have no end */
+		req.pipe(asked);
+	});
+	await new Promise(done => proxy.listen(0, "127.0.0.1", done));
+	const w = await openPage(browser, `http://127.0.0.1:${proxy.address().port}${folder}?show=wait`);
+	await isDrawn(w.page);
+	await isClean("behind a proxy", w);
+	await w.page.close();
+	proxy.closeAllConnections();
+	proxy.close();
+	console.log("behind a proxy: the same");
+}
+
 async function whole(browser) {
 	const w = await openPage(browser, address);
 
@@ -104,6 +129,7 @@ async function whole(browser) {
 	await losesSpine(browser, w, found);
 	await isClean("the page", w);
 	await w.page.close();
+	await behindProxy(browser);
 	await everyView(browser);
 }
 
