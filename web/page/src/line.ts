@@ -5,7 +5,7 @@ import type { App } from "./app";
 import { errorsOf, loadOf, MISSING, NEVER_READ, waitOf, WAS_RESET } from "./cells";
 import { flagsOf, HOST, LOST, portName, rateName, type Fabric } from "./fabric";
 import { differences, MARK, markNames } from "./values";
-import { count, percent, short } from "./words";
+import { count, percent, short, signed } from "./words";
 
 function measured(app: App, f: Fabric, row: number): string[] {
 	const r = app.readings;
@@ -54,7 +54,7 @@ export function describe(app: App, row: number): string[] {
 	if (app.address.show === "difference" && app.readings) {
 		const d = differences(f, app.readings)[row];
 		if (!Number.isNaN(d))
-			out.push(`${d < 0 ? "−" : "+"}${percent(Math.abs(d))} to plan`);
+			out.push(`${signed(d)} to plan`);
 	}
 	return out.filter(Boolean);
 }

@@ -10,7 +10,7 @@ import { el, refill } from "./dom";
 import { HOST, isSwitch, portName, portOf, type Fabric } from "./fabric";
 import { markIcon } from "./side";
 import { differences, MARK, valuesOf } from "./values";
-import { count, many, percent, short } from "./words";
+import { count, many, percent, short, signed } from "./words";
 
 const PAGE = 200, TOP = 50;
 
@@ -154,6 +154,6 @@ export class Tables {
 			el("td", {}, peer >= 0 ? portName(f, peer) : "not known"), el("td", { class: "number" }, number(loadOf(r.load[row]), percent)),
 			el("td", { class: "number" }, number(waitOf(r.wait[row]), short)), el("td", { class: "number" }, count(errorsOf(r.errors[row]))),
 			el("td", { class: "number" }, f.knowsLoads && peer >= 0 && isSwitch(f, f.nodeOf[peer]) ? count(f.planned[row]) : ""),
-			el("td", { class: "number" }, Number.isNaN(difference) ? "" : `${difference < 0 ? "−" : "+"}${percent(Math.abs(difference))}`));
+			el("td", { class: "number" }, Number.isNaN(difference) ? "" : signed(difference)));
 	}
 }

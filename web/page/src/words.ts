@@ -15,7 +15,12 @@ export function many(n: number, one: string, more = one + "s"): string {
 export function percent(part: number): string {
 	const p = part * 100;
 
-	return Number.isNaN(p) ? "not read" : p > 0 && p < 0.1 ? "< 0.1 %" : `${p < 10 ? p.toFixed(1) : Math.round(p)} %`;
+	return Number.isNaN(p) ? "not read" : p === 0 ? "0 %" : p > 0 && p < 0.1 ? "< 0.1 %" : `${p < 10 ? p.toFixed(1) : Math.round(p)} %`;
+}
+
+/* With its sign; "0 %" where that would be of nothing. */
+export function signed(part: number): string {
+	return Math.abs(part) < 0.0005 ? "0 %" : `${part < 0 ? "−" : "+"}${percent(Math.abs(part))}`;
 }
 
 export function short(n: number): string {
