@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The parts of the page that need no browser: what fmd tells as arrays, places, colours, addresses.
+# shellcheck disable=SC2154
 set -u
 
 . "$(dirname "$0")/script.bash"
