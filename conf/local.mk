@@ -43,17 +43,18 @@ if HAVE_EVHTTP
 nodist_systemdsystemunit_DATA += conf/fmd-web.service
 endif
 dist_systemdsystemunit_DATA = conf/redis-fmd@.service
-# Its user, and the devices of that.  Below a prefix of its own they lie beside the unit.
+# Their users, and the devices of these.  Below a prefix of its own they lie beside the unit.
 sysusersdir = $(systemdsystemunitdir)/../../sysusers.d
 udevrulesdir = $(systemdsystemunitdir)/../../udev/rules.d
 dist_udevrules_DATA = conf/70-fmd.rules
 install-data-local:
 	$(MKDIR_P) $(DESTDIR)$(sysusersdir)
 	$(INSTALL_DATA) $(srcdir)/conf/fmd.sysusers $(DESTDIR)$(sysusersdir)/fmd.conf
+	$(INSTALL_DATA) $(srcdir)/conf/fmd-agent.sysusers $(DESTDIR)$(sysusersdir)/fmd-agent.conf
 uninstall-local:
-	rm -f $(DESTDIR)$(sysusersdir)/fmd.conf
+	rm -f $(DESTDIR)$(sysusersdir)/fmd.conf $(DESTDIR)$(sysusersdir)/fmd-agent.conf
 
-EXTRA_DIST += conf/fmd.service.in conf/fmd-agent.service.in conf/fmd-relay.service.in conf/fmd-copy.service.in conf/fmd-perf.service.in conf/fmd-web.service.in conf/fmd.sysusers
+EXTRA_DIST += conf/fmd.service.in conf/fmd-agent.service.in conf/fmd-relay.service.in conf/fmd-copy.service.in conf/fmd-perf.service.in conf/fmd-web.service.in conf/fmd.sysusers conf/fmd-agent.sysusers
 CLEANFILES += conf/fmd.conf conf/fmd.service conf/fmd-agent.service conf/fmd-relay.service conf/fmd-copy.service conf/fmd-perf.service conf/fmd-web.service
 
 sbin_SCRIPTS += fmd-copy-setup

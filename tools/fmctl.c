@@ -117,7 +117,7 @@ const struct verb fmctl_verbs[] = {
 	    "  --auth-file=FILE     a line \"USER PASSWORD\" for them\n"
 	    "  --insecure           also beyond this host, in plain text\n"
 	    "  verify               compare the paths that a host has with what the SA says\n"
-	    "  --file=PATH          the file that its fmd-agent keeps (/run/fmd/paths)\n"
+	    "  --file=PATH          the file that its fmd-agent keeps (/run/fmd-agent/paths)\n"
 	    "Exit code 5 where a place cannot be published to, or a peer is behind, 1 where one\n"
 	    "cannot be asked, 3 where a path differs.\n",
 	    { "part", "relays" }, false, "insecure", NULL, fmctl_show_dist, fmctl_judge_dist },

@@ -18,7 +18,6 @@
 #include "host/paths/paths.h"
 #include "tools/fmctl.h"
 
-#define DEFAULT_FILE "/run/fmd/paths"
 #define LIDS 0x10000
 #define MOST_LISTED 100
 #define MOST_TRIES 5 /* while the subnet changes */
@@ -348,7 +347,7 @@ read_file(const char *path, struct paths **file, time_t *confirmed, struct fm_er
 int
 fmctl_dist_verify(const struct ask *a, json_t **result, struct fm_error *err)
 {
-	const char *path = a->file != NULL ? a->file : DEFAULT_FILE;
+	const char *path = a->file != NULL ? a->file : PATHS_FILE;
 	struct comparison *c = calloc(1, sizeof(*c));
 	struct paths *file = NULL;
 	time_t confirmed = 0;

@@ -10,7 +10,7 @@
 void
 acm_file_defaults(struct acm_file_options *o)
 {
-	*o = (struct acm_file_options){ .path = ACM_FILE_DEFAULT, .max_age_s = ACM_FILE_MAX_AGE_S };
+	*o = (struct acm_file_options){ .path = PATHS_FILE, .max_age_s = ACM_FILE_MAX_AGE_S };
 }
 
 static int
@@ -18,7 +18,7 @@ take_path(struct acm_file_options *o, const char *value, struct fm_error *err)
 {
 	if (value[0] != '/')
 		return fm_fail(err, FM_E_CONFIG,
-		    "fmd_paths is \"%s\", and has to be a whole path, as " ACM_FILE_DEFAULT, value);
+		    "fmd_paths is \"%s\", and has to be a whole path, as " PATHS_FILE, value);
 	snprintf(o->path, sizeof(o->path), "%s", value);
 	return 0;
 }

@@ -13,7 +13,6 @@
 
 #include "host/paths/paths.h"
 
-#define ACM_FILE_DEFAULT "/run/fmd/paths"
 #define ACM_FILE_MAX_AGE_S 180
 #define ACM_FILE_LONGEST_AGE_S (365 * 86400)
 

@@ -42,7 +42,6 @@
 
 #define bad_usage(...) fm_standard_refuse("fmd-agent", 1, __VA_ARGS__)
 
-#define DEFAULT_FILE RUN_DIR "/paths"
 #define LOOK_MS 2000	  /* at what SM the ports obey */
 #define LEAST_LEASE_S 4
 #define MOST_LEASE_S 86400
@@ -442,7 +441,7 @@ usage(FILE *out)
 	    "With --relay, keeps the Redis of this host below one of its parents: each PARENT is\n"
 	    "HOST:PORT as that Redis reaches it.\n"
 	    "\n"
-	    "  -f, --file=PATH         the file (" DEFAULT_FILE ")\n"
+	    "  -f, --file=PATH         the file (" PATHS_FILE ")\n"
 	    "  -g, --port-guid=GUID    a port of this host; without it, all that there are\n"
 	    "  -a, --auth-file=PATH    a line \"USER PASSWORD\" for the relays\n"
 	    "      --insecure          allow redis:HOST:PORT beyond this host, in plain text\n"
@@ -697,7 +696,7 @@ start_registrar(struct agent *a)
 int
 main(int argc, char **argv)
 {
-	static struct agent a = { .file = DEFAULT_FILE,
+	static struct agent a = { .file = PATHS_FILE,
 		.poll_ms = 60000,
 		.backup_ms = 2000,
 		.jitter_ms = 10000,

@@ -20,6 +20,7 @@
 #include "core/blobs/blobs.h"
 #include "lib/error.h"
 
+#define PATHS_FILE "/run/fmd-agent/paths" /* where nothing else is said */
 #define PATHS_MAGIC "fmdpath1"
 #define PATHS_HEADER_BYTES 256
 #define PATHS_MOST_BYTES (64u << 20)

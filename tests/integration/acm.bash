@@ -14,7 +14,7 @@ unshare -mn true 2>/dev/null || skip "no namespaces here"
 mkdir "$dir/providers"
 cp "$build/.libs/libfmdacm.so" "$dir/providers/"
 # the example, with folders of ours
-sed "s|/run/fmd/paths|$dir/paths|; s|^fmd_max_age .*|fmd_max_age 3600|" "$top/conf/examples/ibacm_opts.cfg" >"$dir/opts" || exit 1
+sed "s|/run/fmd-agent/paths|$dir/paths|; s|^fmd_max_age .*|fmd_max_age 3600|" "$top/conf/examples/ibacm_opts.cfg" >"$dir/opts" || exit 1
 cat >>"$dir/opts" <<END
 provider_lib_path $dir/providers
 log_file $dir/ibacm.out

@@ -55,6 +55,9 @@ exposed() { # AT MOST, tenths; FILE...
 }
 if command -v systemd-analyze >/dev/null 2>&1; then
 	for f in "$top"/conf/*.service.in "$top"/conf/*.service; do exposed 20 "$f"; done
+	# its user is another than fmd's, so that what a relay sends gets nowhere near keys
+	grep -q -x 'u fmd-agent .*' "$top/conf/fmd-agent.sysusers" && grep -q -x 'User=fmd-agent' "$top/conf/fmd-agent.service.in" ||
+		fail "unit and sysusers.d of fmd-agent do not agree on the user"
 	for f in "$top"/conf/fmd-agent-*.conf; do exposed 20 "$top/conf/fmd-agent.service.in" "$f"; done
 	exposed 18 "$top/conf/fmd.service.in"
 	exposed 20 "$top/conf/fmd.service.in" "$top/conf/fmd-redis.conf"

@@ -134,7 +134,7 @@ option(const char *line)
 START_TEST(test_options)
 {
 	acm_file_defaults(&f.options);
-	ck_assert_str_eq(f.options.path, "/run/fmd/paths");
+	ck_assert_str_eq(f.options.path, "/run/fmd-agent/paths");
 	ck_assert_uint_eq(f.options.max_age_s, 180);
 	ck_assert_int_eq(option("fmd_paths /var/lib/p\n"), 0);
 	ck_assert_str_eq(f.options.path, "/var/lib/p");
@@ -161,7 +161,7 @@ START_TEST(test_bad_options)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		ck_assert_int_eq(option(bad[i][0]), FM_E_CONFIG);
 		ck_assert_msg(strstr(err.msg, bad[i][1]) != NULL, "%s", err.msg);
-		ck_assert_str_eq(f.options.path, "/run/fmd/paths");
+		ck_assert_str_eq(f.options.path, "/run/fmd-agent/paths");
 		ck_assert_uint_eq(f.options.max_age_s, 180);
 	}
 }
