@@ -31,14 +31,21 @@ n_cases(uint32_t n)
 #endif
 }
 
-/* How many rounds of one long case: half of them under a sanitizer, of_long with FMD_LONG=1. */
+/* How many rounds of one long case. */
 static inline unsigned
 n_rounds(unsigned quick, unsigned of_long)
+{
+	return getenv("FMD_LONG") != NULL ? of_long : quick;
+}
+
+/* ... of which half will do under a sanitizer, where a round takes half a minute. */
+static inline unsigned
+n_slow_rounds(unsigned quick, unsigned of_long)
 {
 #ifdef UNDER_SANITIZER
 	quick = (quick + 1) / 2;
 #endif
-	return getenv("FMD_LONG") != NULL ? of_long : quick;
+	return n_rounds(quick, of_long);
 }
 
 /* Run and free the suite; the exit code. */

@@ -153,7 +153,7 @@ START_TEST(the_next_loss_comes_meanwhile)
 {
 	bring_up(&places[_i], 200 + (uint64_t)_i);
 	/* by other seeds maps that go by ports still close rings (doc/repair.md) */
-	for (unsigned i = 0; i < n_rounds(3, _i == 2 ? 3 : 40); i++)
+	for (unsigned i = 0; i < n_slow_rounds(3, _i == 2 ? 3 : 40); i++)
 		lose_in_a_row(i % 2 == 1);
 }
 END_TEST
@@ -217,7 +217,7 @@ lose_while_one_is_silent(bool anew)
 START_TEST(a_switch_falls_silent_meanwhile)
 {
 	bring_up(&places[_i], 1000 + (uint64_t)_i);
-	for (unsigned i = 0; i < n_rounds(4, 40); i++)
+	for (unsigned i = 0; i < n_slow_rounds(4, 40); i++)
 		lose_while_one_is_silent(i % 2 == 1);
 }
 END_TEST
@@ -227,7 +227,7 @@ END_TEST
 START_TEST(a_silent_row_that_closed_a_ring)
 {
 	bring_up(&places[0], 5000);
-	for (unsigned i = 0; i < n_rounds(6, 6); i++)
+	for (unsigned i = 0; i < n_slow_rounds(6, 6); i++)
 		lose_while_one_is_silent(i % 2 == 1);
 }
 END_TEST
