@@ -679,7 +679,7 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/garble.py \
 	tests/integration/alerts.yml \
 	tests/integration/web_visitors.py \
-	tests/page/all_lids.py tests/page/browser.mjs tests/page/first.mjs tests/page/look.mjs \
+	tests/page/all_lids.py tests/page/browser.mjs tests/page/first.mjs tests/page/lost.mjs tests/page/look.mjs \
 	tests/integration/lib.bash \
 	tests/integration/sa_differences.py \
 	tests/integration/opensm_conf.bash \
