@@ -34,7 +34,7 @@ fullest_look(struct fullest *f, const struct plan *p, const uint64_t *load)
 	if (may > 0 && (double)load[l] >= FULLEST_TIMES * may) {
 		events_add(EVENT_FULLER_CABLE, FM_LOG_WARN, "sweep", NULL,
 		    "the fullest cable has become fuller: \"%s\" port %u to \"%s\" carries %" PRIu64
-		    " routes, up from %.0f on the fullest before: are cables lost?",
+		    " routes, up from %.0f on the fullest before: are cables lost, or hosts added?",
 		    fab->sw_name[from], fab->link_port[l], fab->sw_name[fab->link_to[l]], load[l],
 		    may);
 		may = 0;
