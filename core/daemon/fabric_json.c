@@ -128,18 +128,13 @@ find_region(
     const struct page *p, const struct inv_node *n, const char **region, const char **engine)
 {
 	fm_sw sw = home_switch(p, n);
-	const struct plan_regions *r;
 
 	*region = *engine = NULL;
 	if (sw == FM_NONE)
 		return;
 	*region = p->sw_region == NULL ? REGION_DEFAULT
 				       : p->d->conf->regions.set.region[p->sw_region[sw]].name;
-	*engine = p->plan->engine;
-	r = p->plan->regions;
-	for (uint32_t i = 0; r != NULL && r->join != PLAN_WHOLE && i < r->n; i++)
-		if (strcmp(r->region[i].name, *region) == 0 && r->region[i].engine[0] != '\0')
-			*engine = r->region[i].engine;
+	*engine = plan_engine_of(p->plan, *region);
 }
 
 /* Base LIDs of its ports, in their order. */
@@ -208,18 +203,9 @@ node_json(const struct page *p, uint32_t slot, uint32_t n_troubles, const char *
 static int
 find_regions(struct page *p, struct fm_error *err)
 {
-	const struct region_set *set = &p->d->conf->regions.set;
-	int rc;
-
-	if (p->plan == NULL || set->n_regions < 2)
-		return 0;
-	p->sw_region = calloc(p->plan->snap->fab.n_switches + 1, sizeof(*p->sw_region));
-	if (p->sw_region == NULL)
-		return fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
-	rc = regions_resolve(set, p->plan->snap, false, p->sw_region, err);
-	if (rc != 0)
-		free(p->sw_region);
-	return rc;
+	return p->plan == NULL
+	    ? 0
+	    : regions_find(&p->d->conf->regions.set, p->plan->snap, &p->sw_region, err);
 }
 
 int

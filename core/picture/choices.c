@@ -7,25 +7,13 @@
 #include "core/text/json_text.h"
 #include "lib/error.h"
 
-/* False: out of memory. */
-static bool
-find_regions(struct choices *c)
-{
-	struct fm_error err;
-
-	if (c->plan->regions == NULL)
-		return true;
-	c->sw_region = calloc(c->plan->snap->fab.n_switches + (size_t)1, sizeof(*c->sw_region));
-	return c->sw_region != NULL &&
-	    regions_resolve(c->regions, c->plan->snap, false, c->sw_region, &err) == 0;
-}
-
 bool
 choices_init(struct choices *c, const struct region_set *regions, const struct plan *plan,
     const struct fm_tables *t, const uint64_t *load, uint16_t lid)
 {
 	const struct fm_fabric *fab = &plan->snap->fab;
 	fm_end end = lid <= fab->max_lid ? fab->lid_end[lid] : FM_NONE;
+	struct fm_error err;
 	uint32_t n = 0;
 
 	*c = (struct choices){ .plan = plan, .regions = regions, .t = t, .load = load, .lid = lid };
@@ -33,7 +21,8 @@ choices_init(struct choices *c, const struct region_set *regions, const struct p
 		return false;
 	c->hops = malloc((fab->n_switches + (size_t)1) * sizeof(*c->hops));
 	c->queue = malloc((fab->n_switches + (size_t)1) * sizeof(*c->queue));
-	if (c->hops == NULL || c->queue == NULL || !find_regions(c)) {
+	if (c->hops == NULL || c->queue == NULL ||
+	    regions_find(regions, plan->snap, &c->sw_region, &err) != 0) {
 		choices_fini(c);
 		return false;
 	}
@@ -151,17 +140,11 @@ find_engine(const struct chain *chain, const char *name)
 static const char *
 engine_of(const struct choices *c, fm_sw sw, const char **rule)
 {
-	const struct plan_regions *regions = c->plan->regions;
-	uint16_t region = c->sw_region != NULL ? c->sw_region[sw] : 0;
-	const char *name =
-	    regions != NULL && region < regions->n ? regions->region[region].engine : "";
-	const struct fm_engine *engine;
+	const struct region *region =
+	    &c->regions->region[c->sw_region != NULL ? c->sw_region[sw] : 0];
+	const char *name = plan_engine_of(c->plan, region->name);
+	const struct fm_engine *engine = find_engine(&region->chain, name);
 
-	if (name[0] == '\0')
-		name = c->plan->engine;
-	engine = region < c->regions->n_regions
-	    ? find_engine(&c->regions->region[region].chain, name)
-	    : NULL;
 	*rule = engine != NULL ? engine->summary : NULL;
 	return name;
 }

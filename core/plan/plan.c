@@ -135,6 +135,17 @@ plan_regions_put(struct plan_regions *r)
 }
 
 const char *
+plan_engine_of(const struct plan *p, const char *region)
+{
+	const struct plan_regions *r = p->regions;
+
+	for (uint32_t i = 0; r != NULL && r->join != PLAN_WHOLE && i < r->n; i++)
+		if (strcmp(r->region[i].name, region) == 0 && r->region[i].engine[0] != '\0')
+			return r->region[i].engine;
+	return p->engine;
+}
+
+const char *
 plan_change_name(enum plan_change_kind kind)
 {
 	switch (kind) {

@@ -276,6 +276,10 @@ deps_side(const struct plan *p)
 	return (struct deps_side){ &p->snap->fab, &p->tables->t, p->top_lid };
 }
 
+/* The entry that routed the region of this name, or all of the plan; "" when none did.  By name, as
+ * the plan may be older than the configuration. */
+const char *plan_engine_of(const struct plan *p, const char *region);
+
 /* The same VL for every SL, everywhere? */
 bool plan_same_vls(const struct plan *a, const struct plan *b);
 

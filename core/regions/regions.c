@@ -378,6 +378,26 @@ regions_resolve(const struct region_set *set, const struct snapshot *snap, bool 
 }
 
 int
+regions_find(const struct region_set *set, const struct snapshot *snap, uint16_t **sw_region,
+    struct fm_error *err)
+{
+	int rc;
+
+	*sw_region = NULL;
+	if (set->n_regions < 2)
+		return 0;
+	*sw_region = calloc(snap->fab.n_switches + (size_t)1, sizeof(**sw_region));
+	if (*sw_region == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for regions");
+	rc = regions_resolve(set, snap, false, *sw_region, err);
+	if (rc != 0) {
+		free(*sw_region);
+		*sw_region = NULL;
+	}
+	return rc;
+}
+
+int
 regions_check(const struct region_set *set, const struct snapshot *snap, struct fm_error *err)
 {
 	uint16_t *sw_region = calloc(snap->fab.n_switches + 1, sizeof(*sw_region));
