@@ -138,6 +138,10 @@ ask routes --json >routes
 grep -q '"joined": "flat"' routes || fail "fmctl routes: $(cat routes)"
 ask status --json | grep -q '"joined": "flat"' || fail "fmctl status: $(ask status)"
 grep -q "region storage: engine minhop" log || { log; fail "the log does not tell who routes a region"; }
+# at each hop of a path, who routed the region of the switch, and by what rule
+ask path --why st-host-0-1 ft-host-1-1 >why || fail "fmctl path --why: $(cat why)"
+[ "$(sed -n 's/^    by port .* nearer: \([a-z]*\).*/\1/p' why | uniq | tr '\n' ' ')" = "minhop fattree " ] && grep -q '^    fattree: fat trees' why && grep -q '^    minhop: ' why ||
+	fail "who routes along a path: $(cat why)"
 cp overlap.conf fmd.conf
 rc=0
 ask reload 2>err || rc=$?
