@@ -153,10 +153,14 @@ void gauge_shuffle(const struct gauge *g, uint64_t seed, uint16_t *order);
 /* The route from a switch to a LID of a host, its links to path[n_switches]; how many they are,
  * FM_NONE: it does not arrive. */
 uint32_t gauge_follow(const struct gauge *g, fm_sw sw, uint32_t host, uint16_t lid, fm_link *path);
-/* The same share when each flow is parted evenly among all LIDs of its destination (stripes.c).
- * O(samples x LIDs x hops).  FM_E_RESOURCE. */
+/* When each flow is parted evenly among all LIDs of its destination. */
+struct striped {
+	double share;	/* of a link that a flow gets, in the mean */
+	double several; /* of the flows from switch to switch, those by more paths than one */
+};
+/* O(samples x LIDs x hops), stripes.c.  FM_E_RESOURCE. */
 int gauge_stripe(
-    struct gauge *g, uint32_t n_samples, uint64_t seed, double *share, struct fm_error *err);
+    struct gauge *g, uint32_t n_samples, uint64_t seed, struct striped *out, struct fm_error *err);
 
 /* load[n_links]: routes from CA port to CA port over each directed link.
  * O(switches with hosts x hosts). */

@@ -54,6 +54,7 @@ rivals_measure(const struct snapshot *snap, const struct fm_tables *t, struct fm
 {
 	struct gauge g = { .fab = &snap->fab, .t = t, .workers = workers };
 	struct walk walk = { 0 };
+	struct striped striped = { 0 };
 	int rc = gauge_open(&g, &walk, err);
 
 	*out = (struct measured){ 0 };
@@ -62,7 +63,9 @@ rivals_measure(const struct snapshot *snap, const struct fm_tables *t, struct fm
 		rc = gauge_bisect(&g, n_samples(&g), 1, &out->ebb, err);
 	}
 	if (rc == 0 && gauge_has_several_lids(&snap->fab))
-		rc = gauge_stripe(&g, n_samples(&g) / STRIPED_LESS + 1, 1, &out->striped, err);
+		rc = gauge_stripe(&g, n_samples(&g) / STRIPED_LESS + 1, 1, &striped, err);
+	out->striped = striped.share;
+	out->several = striped.several;
 	gauge_close(&g, &walk);
 	return rc;
 }
@@ -78,13 +81,22 @@ distance(const struct measured *m, uint64_t fewest, double best_ebb)
 	return fuller > slower ? fuller : slower;
 }
 
+/* By all LIDs, of tables that are as good by their base LIDs. */
+static bool
+is_better_striped(const struct measured *m, const struct measured *than)
+{
+	bool several = m->several >= RIVALS_SEVERAL, others = than->several >= RIVALS_SEVERAL;
+
+	return several == others ? m->striped > than->striped + RIVALS_EBB : several;
+}
+
 size_t
 rivals_choose(const struct measured *m, size_t n)
 {
 	uint64_t fewest = UINT64_MAX;
 	double best_ebb = 0;
 	unsigned least_vls = UINT_MAX;
-	size_t nearest = 0, chosen;
+	size_t nearest = 0, chosen = n;
 
 	for (size_t i = 0; i < n; i++) {
 		fewest = m[i].most < fewest ? m[i].most : fewest;
@@ -98,16 +110,13 @@ rivals_choose(const struct measured *m, size_t n)
 		if (d <= 1 && m[i].n_vls < least_vls)
 			least_vls = m[i].n_vls;
 	}
-	chosen = n;
-	for (size_t i = 0; i < n; i++) {
-		bool few_vls = m[i].n_vls <= least_vls + 1;
-
-		if (distance(&m[i], fewest, best_ebb) > 1)
-			continue;
-		if (chosen == n ? few_vls
-				: (few_vls || m[i].n_vls <= RIVALS_VLS) &&
-			    m[i].striped > m[chosen].striped + RIVALS_EBB)
+	for (size_t i = n; i-- > 0;)
+		if (distance(&m[i], fewest, best_ebb) <= 1 && m[i].n_vls <= least_vls + 1)
 			chosen = i;
-	}
+	for (size_t i = 0; chosen < n && i < n; i++)
+		if (distance(&m[i], fewest, best_ebb) <= 1 &&
+		    (m[i].n_vls <= least_vls + 1 || m[i].n_vls <= RIVALS_VLS) &&
+		    is_better_striped(&m[i], &m[chosen]))
+			chosen = i;
 	return chosen < n ? chosen : nearest;
 }

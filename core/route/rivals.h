@@ -7,8 +7,9 @@
  * RIVALS_FULLER of the fewest routes and at most RIVALS_EBB less than the most of a share.  Of
  * those the first is taken that needs at most one VL more than the fewest; where there is none
  * such, what is nearest to it by the worse of its two figures.  Where ends have several LIDs,
- * tables as good that give more than RIVALS_EBB more over all LIDs go before it, up to RIVALS_VLS
- * VLs.
+ * tables as good go before it, up to RIVALS_VLS VLs, that have several paths to RIVALS_SEVERAL of
+ * the hosts where it has not; or as it has or has not, and give more than RIVALS_EBB more over all
+ * LIDs.
  *
  * Cost: rivals_measure() follows all routes, and some RIVALS_FLOWS flows of bisections.
  */
@@ -23,13 +24,16 @@
 #define RIVALS_EBB 0.005
 #define RIVALS_FLOWS 500000u
 #define RIVALS_VLS 4
+#define RIVALS_SEVERAL 0.75
 
 struct measured {
 	uint64_t most; /* routes between hosts on the fullest link between switches */
 	double mean;   /* of all such links */
 	double ebb;
 	unsigned n_vls; /* that the tables use; the caller sets it */
-	double striped; /* eBB over all LIDs of an end, where it has several; else 0 */
+	/* Where ends have several LIDs, else 0: eBB over all LIDs of an end, and the share of flows
+	 * between switches by several paths. */
+	double striped, several;
 };
 
 /* The routes on the fullest link alone: no bisection is followed.  FM_E_RESOURCE. */

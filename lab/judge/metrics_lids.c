@@ -102,7 +102,9 @@ gauge_lids(struct gauge *g, uint64_t seed, struct metrics *m, struct fm_error *e
 {
 	size_t each = g->fab->n_switches + (size_t)1;
 	struct lid_paths paths;
+	struct striped striped = { 0 };
 	uint32_t most = 1;
+	int rc;
 
 	for (uint32_t h = 0; h < g->n_hosts; h++)
 		most = gauge_n_lids(g, h) > most ? gauge_n_lids(g, h) : most;
@@ -112,5 +114,7 @@ gauge_lids(struct gauge *g, uint64_t seed, struct metrics *m, struct fm_error *e
 	for (uint32_t k = 1; k < most; k++)
 		paths.link[k] = paths.link[0] + k * each;
 	measure_paths(g, &paths, m);
-	return gauge_stripe(g, STRIPED_SAMPLES, seed, &m->ebb_striped, err);
+	rc = gauge_stripe(g, STRIPED_SAMPLES, seed, &striped, err);
+	m->ebb_striped = striped.share;
+	return rc;
 }

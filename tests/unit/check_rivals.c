@@ -31,6 +31,16 @@ static const struct {
 	{ "more over all LIDs, by five VLs", { { 100, 0, .5, 1, .5 }, { 100, 0, .5, 5, .6 } }, 2,
 	    0 },
 	{ "more over all LIDs, and worse", { { 100, 0, .5, 1, .5 }, { 110, 0, .5, 2, .9 } }, 2, 0 },
+	{ "several paths, and less over all LIDs",
+	    { { 100, 0, .5, 1, .5, .74 }, { 103, 0, .5, 4, .48, .75 } }, 2, 1 },
+	{ "both have several paths", { { 100, 0, .5, 1, .5, .8 }, { 103, 0, .5, 4, .48, .9 } }, 2,
+	    0 },
+	{ "several paths that come first, by two VLs more",
+	    { { 100, 0, .5, 4, .48, .8 }, { 103, 0, .5, 2, .5, .1 } }, 2, 0 },
+	{ "several paths, by five VLs", { { 100, 0, .5, 5, .5, .8 }, { 103, 0, .5, 2, .5, .1 } }, 2,
+	    1 },
+	{ "several paths, and worse", { { 100, 0, .5, 1, .5, 0 }, { 110, 0, .5, 1, .5, 1 } }, 2,
+	    0 },
 	{ "no links bear anything", { { 0, 0, 1, 1 }, { 0, 0, 1, 1 } }, 2, 0 },
 };
 
