@@ -77,6 +77,7 @@ dragonfly_sources = \
 	plugins/engines/dragonfly/layout.c \
 	plugins/engines/dragonfly/local.c \
 	plugins/engines/dragonfly/planes.c \
+	plugins/engines/dragonfly/round.c \
 	plugins/engines/dragonfly/rows.c
 plugin_LTLIBRARIES += plugins/engines/dragonfly.la
 plugins_engines_dragonfly_la_SOURCES = $(dragonfly_sources)

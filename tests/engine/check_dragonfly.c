@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "core/plan/plan.h"
+#include "core/route/rivals.h"
 #include "core/route/route.h"
 #include "core/verify/verify.h"
+#include "lab/judge/metrics.h"
 #include "lab/judge/props.h"
 #include "lab/topo/netlist.h"
 #include "lib/error.h"
@@ -435,12 +437,123 @@ START_TEST(lids_of_one_host_take_different_cables)
 }
 END_TEST
 
+static uint32_t
+count_hops(const struct routed *r, fm_sw s, fm_end e, unsigned k)
+{
+	const struct fm_fabric *fab = &r->snap->fab;
+	uint32_t n = 0;
+
+	for (; s != fab->end_sw[e]; n++) {
+		fm_link l = fab->sw_first_link[s];
+
+		while (fab->link_port[l] != r->tables->t.lft[s][fab->end_lid[e] + k])
+			l++;
+		s = fab->link_to[l];
+	}
+	return n;
+}
+
+/* Of all pairs; `auto` goes by a sample of flows. */
+static struct metrics
+measure(struct routed *r)
+{
+	struct metrics_request q = { .seed = 1, .ebb_samples = 100 };
+	struct measured sampled;
+	struct metrics m;
+
+	ck_assert_int_eq(
+	    metrics_compute(r->snap, &r->tables->t, &q, r->router.workers, &m, &r->err), 0);
+	ck_assert_int_eq(
+	    rivals_measure(r->snap, &r->tables->t, r->router.workers, &sampled, &r->err), 0);
+	ck_assert_double_eq_tol(sampled.several, m.paths_several, .02);
+	return m;
+}
+
+/* With one cable between two groups: to most hosts by other ways, a hop farther, few by two; base
+ * LIDs as if there were no others. */
+static const struct {
+	const char *words;
+	double several[2], apart[2]; /* at LMC 1 and 2 */
+} lone[] = {
+	{ "dragonfly 6 3 3", { .8, .85 }, { .25, .65 } },
+	{ "dragonfly 8 4 4", { .8, .85 }, { .25, .65 } },
+	{ "dragonfly 4 2 2", { .65, .7 }, { .25, .5 } },
+	{ "dragonfly 6 3 3 12", { .75, .8 }, { .2, .5 } }, /* two cables between some groups */
+};
+
+START_TEST(alternates_go_round)
+{
+	struct fabric f = {
+		.words = lone[_i / 4].words, .shuffled = _i / 2 % 2, .lmc = (uint8_t)(1 + _i % 2)
+	};
+	struct routed r, alone;
+	const struct fm_fabric *fab, *fab0;
+	uint32_t n = 0, n_far = 0;
+	struct metrics m;
+
+	route(&r, &f, 4);
+	ck_assert_uint_eq(judge(&r, &f).vls, 4);
+	ck_assert_int_eq(r.tables->t.sl_shape, FM_SL_ZERO);
+	m = measure(&r);
+	ck_assert_msg(m.paths_several >= lone[_i / 4].several[_i % 2],
+	    "%s, LMC %u: several to %.3f", f.words, f.lmc, m.paths_several);
+	ck_assert_msg(m.paths_apart >= lone[_i / 4].apart[_i % 2],
+	    "%s, LMC %u: two without a common cable to %.3f", f.words, f.lmc, m.paths_apart);
+	ck_assert_msg(m.ebb_striped >= .92 * m.ebb, "%s, LMC %u: %.3f by stripes, %.3f without",
+	    f.words, f.lmc, m.ebb_striped, m.ebb);
+	fab = &r.snap->fab;
+	f.lmc = 0;
+	route(&alone, &f, 4);
+	ck_assert_uint_eq(judge(&alone, &f).vls, 2);
+	fab0 = &alone.snap->fab;
+	ck_assert_uint_eq(fab->n_ends, fab0->n_ends);
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		for (fm_sw s = 0; s < fab->n_switches; s++) {
+			uint32_t base = count_hops(&r, s, e, 0);
+
+			ck_assert_uint_eq(r.tables->t.lft[s][fab->end_lid[e]],
+			    alone.tables->t.lft[s][fab0->end_lid[e]]);
+			for (unsigned k = 1; k < 1u << fab->end_lmc[e]; k++) {
+				uint32_t hops = count_hops(&r, s, e, k);
+
+				ck_assert_uint_le(hops, base + 2);
+				n_far += hops > base + 1;
+				n++;
+			}
+		}
+	ck_assert_msg(n > 0 && n_far <= n / 10, "%s: %u of %u two hops farther", f.words, n_far, n);
+	routed_fini(&r);
+	routed_fini(&alone);
+}
+END_TEST
+
+/* Where VLs are few or a cable is lost all LIDs go by the pattern. */
+START_TEST(alternates_go_straight_without_vls)
+{
+	struct fabric f = { .words = "dragonfly 4 2 2", .lmc = 1 };
+	struct routed r;
+
+	route(&r, &f, 3);
+	ck_assert_uint_eq(judge(&r, &f).vls, 2);
+	ck_assert_double_eq(measure(&r).paths_several, 0);
+	routed_fini(&r);
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		f.links_pct = 2;
+		f.seed = seed;
+		route(&r, &f, 8);
+		judge(&r, &f);
+		routed_fini(&r);
+	}
+}
+END_TEST
+
 /* -------------------------------------------------------------- properties */
 
 START_TEST(the_engine_has_the_properties)
 {
 	static const struct fabric cases[] = {
 		{ .words = "dragonfly 4 2 2" },
+		{ .words = "dragonfly 4 2 2", .lmc = 2 },
 		{ .words = "dragonfly 4 2 2 4", .links_pct = 8, .seed = 2, .lmc = 1 },
 		{ .words = "dragonfly 5 1 2 6", .links_pct = 20, .seed = 4, .shuffled = true },
 	};
@@ -505,7 +618,9 @@ main(void)
 	tcase_add_test(tc, detours_in_a_group_need_no_vl);
 	tcase_add_test(tc, too_few_vls_are_refused);
 	tcase_add_test(tc, lids_of_one_host_take_different_cables);
-	tcase_add_loop_test(tc, the_engine_has_the_properties, 0, 3);
+	tcase_add_loop_test(tc, alternates_go_round, 0, 4 * (int)(sizeof(lone) / sizeof(*lone)));
+	tcase_add_test(tc, alternates_go_straight_without_vls);
+	tcase_add_loop_test(tc, the_engine_has_the_properties, 0, 4);
 	tcase_add_loop_test(tc, what_is_none_is_refused, 0, N_OTHERS);
 	tcase_add_loop_test(tc, slim_flies_are_none, 0, 24);
 	suite_add_tcase(s, tc);

@@ -84,6 +84,17 @@ for words in "dragonfly 4 2 2" "dragonfly 6 3 3" "hyperx 5x4 3" "slimfly 5 3" "r
 		weigh "dragonfly hyperx torus2qos dor dfsssp nue" "$words $part"
 	done
 done
+# With several LIDs an end there are several paths to three hosts of four, and base LIDs as good as ever.
+for words in "dragonfly 6 3 3" "dragonfly 8 4 4"; do
+	./fmroute gen $words >"$tmp/net"
+	alone=$(figures auto | cut -d' ' -f3)
+	for lmc in 1 2; do
+		./fmroute "$tmp/net" --engine=auto --lmc=$lmc --json --stats >"$tmp/out"
+		several=$(sed -n 's/^  "several_paths": \([0-9.]*\).*/\1/p' "$tmp/out") most=$(sed -n 's/^  "max": \([0-9]*\).*/\1/p' "$tmp/out")
+		awk "BEGIN { exit !(${several:-0} >= 0.75 && $most <= 1.05 * $alone && $(value vls) <= 4) }" ||
+			fail "$words, LMC $lmc: several paths to $several, $most routes on the fullest link, $alone without alternates"
+	done
+done
 ./fmroute gen pods 3 20 20 0 20 18 >"$tmp/net"
 ./fmroute "$tmp/net" --engine=auto >"$tmp/out"
 grep -q '^weighed     fattree has [0-9]* routes on the fullest link and 0\.[0-9]* of a random bisection, updn [0-9]* and 0\.[0-9]*, minhop [0-9]* and 0\.[0-9]*$' "$tmp/out" || fail "measure"

@@ -26,7 +26,8 @@
  * number of groups, any number of cables between two of them, and parallel local
  * cables; with several between two groups all carry the same (rows.c).  Base LIDs go
  * as if there were no others; the alternates of a port are reached by one cable between
- * the groups each, some sources' base LID by one of these.
+ * the groups each, some sources' base LID by one of these.  Where there is one cable, on a
+ * whole dragonfly without rows and columns, alternates go round, on four VLs (round.c).
  *
  * Missing cables.  Round a cable x - y lost in a group there are two detours: by a
  * switch w on the way to y as a gateway, with VL 0 from x by w to y, and by another
@@ -49,6 +50,7 @@
  *	local	 next steps within a group
  *	between	 cables from group to group
  *	rows	 tables: O(bytes of the tables), rows in parallel
+ *	round	 alternates by other ways, where there is one
  *	planes	 SL and VL
  */
 #include <fmd/own.h>
@@ -73,7 +75,7 @@ dragonfly_route(const struct fm_host *host, const struct fm_fabric *fab,
 	(void)opts;
 	if ((rc = find_shape(&df, err)) != 0 || (rc = df_route_locally(&df, err)) != 0 ||
 	    (rc = df_join_groups(&df, err)) != 0 || (rc = df_lay_out(&df, err)) != 0 ||
-	    (rc = df_fill_rows(&df, err)) != 0)
+	    (rc = df_fill_rows(&df, err)) != 0 || (rc = df_lead_round(&df, req->n_vls, err)) != 0)
 		return rc;
 	rc = df_assign_vls(&df, req->n_vls, out, err);
 	return rc != 0 ? rc : df_alternatives(&df, out, err);

@@ -7,6 +7,7 @@
  *	between.c  cables between groups, and which way a group leads to another
  *	layout.c   where the LIDs of a group are
  *	rows.c     the tables
+ *	round.c    alternates that go round where there is one way
  *	planes.c   SLs and VLs; pairs whose routes do not fit the pattern
  *	alternatives.c  adaptive routing
  *
@@ -21,6 +22,8 @@
 
 #include "plugins/common/paths/arcs.h"
 #include "plugins/common/paths/lids.h"
+
+#define DF_ROUND_VLS 4 /* where alternates go round */
 
 enum df_kind { DF_ROW, DF_COLUMN, DF_GLOBAL };
 
@@ -77,6 +80,9 @@ struct df {
 	struct df_runs by_lid;	    /* whole rows, position unused */
 	struct df_runs by_position; /* LIDs of somebody */
 
+	/* round.c */
+	bool goes_round; /* alternates do: VLs are given as it says */
+
 	/* rows.c */
 	uint32_t *n_hosts; /* [n_switches] */
 	const struct fm_tables *out;
@@ -106,6 +112,13 @@ df_pair(const struct df *df, uint32_t from, uint32_t to)
 	return (size_t)from * df->n_groups + to;
 }
 
+/* Is there one cable between the groups of the pair? */
+static inline bool
+df_is_single(const struct df *df, size_t pair)
+{
+	return df->cable_first[pair + 1] - df->cable_first[pair] == 1;
+}
+
 static inline enum df_class
 df_class_at(const struct df *df, fm_sw landing, fm_sw dest)
 {
@@ -129,10 +142,17 @@ int df_route_locally(struct df *df, struct fm_error *err);
 int df_join_groups(struct df *df, struct fm_error *err);
 int df_lay_out(struct df *df, struct fm_error *err);
 int df_fill_rows(struct df *df, struct fm_error *err);
+int df_lead_round(struct df *df, uint8_t n_vls, struct fm_error *err);
 int df_assign_vls(struct df *df, uint8_t n_vls, struct fm_tables *out, struct fm_error *err);
 int df_alternatives(const struct df *df, struct fm_tables *out, struct fm_error *err);
 
 /* May the route from u to v leave the pattern? */
 bool df_misfits(const struct df *df, fm_sw u, fm_sw v);
+/* Is there nothing that could misfit at all? */
+bool df_is_intact(const struct df *df);
+/* VLs that all links between switches have, n_vls at most; *least: one with as few, or FM_NONE. */
+uint8_t df_vls_of_links(const struct fm_fabric *fab, uint8_t n_vls, fm_link *least);
+/* At s, of what comes from one neighbour and goes to another. */
+uint8_t df_round_vl(const struct df *df, fm_sw s, fm_sw from, fm_sw to);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * SLs and VLs.
  *
- * SL 0 has the pattern of dragonfly.c on VLs 0 and 1.  Pairs of switches with a
+ * SL 0 has the pattern of dragonfly.c on VLs 0 and 1, or that of round.c.  Pairs of switches with a
  * route that may leave it, one way or the other, get an SL of their own, both
  * ways the same, and with it one VL from end to end, a *plane*: the first from
  * VL 2 up whose channel dependencies stay acyclic with all routes between the
@@ -56,9 +56,8 @@ find_misfits(void *arg, uint32_t u, unsigned worker)
 		atomic_store(&p->any, true);
 }
 
-/* Is there anything that could misfit at all? */
-static bool
-is_intact(const struct df *df)
+bool
+df_is_intact(const struct df *df)
 {
 	if (df->n_unjoined > 0)
 		return false;
@@ -317,6 +316,19 @@ write_detours(const struct df *df, fm_sw s, uint8_t *vl)
 	}
 }
 
+/* All turns at a switch; what begins there has VL 0. */
+static void
+write_rounds(const struct df *df, fm_sw s, uint8_t *vl)
+{
+	const struct fm_fabric *fab = df->fab;
+	uint32_t n_ports = fab->sw_n_ports[s] + 1u;
+
+	for (fm_link in = fab->sw_first_link[s]; in < fab->sw_first_link[s + 1]; in++)
+		for (fm_link out = fab->sw_first_link[s]; out < fab->sw_first_link[s + 1]; out++)
+			vl[((size_t)fab->link_port[in] * n_ports + fab->link_port[out]) * N_SLS] =
+			    df_round_vl(df, s, fab->link_to[in], fab->link_to[out]);
+}
+
 static void
 write_vls(void *arg, uint32_t s, unsigned worker)
 {
@@ -332,7 +344,10 @@ write_vls(void *arg, uint32_t s, unsigned worker)
 	DF_EACH_ARC(df, a, s)
 	for (fm_link l = df->arcs.link[a]; l < df->arcs.link[a + 1]; l++)
 		kind[fab->link_port[l]] = (int8_t)df->kind[a];
-	write_pattern(df, s, kind, vl);
+	if (df->goes_round)
+		write_rounds(df, s, vl);
+	else
+		write_pattern(df, s, kind, vl);
 	if (df->group_detours[df->group[s]])
 		write_detours(df, s, vl);
 	for (size_t row = 0; p->n_planes > 0 && row < n_ports * n_ports; row++)
@@ -340,9 +355,8 @@ write_vls(void *arg, uint32_t s, unsigned worker)
 			vl[row * N_SLS + k + 1] = (uint8_t)(FIRST_PLANE + k);
 }
 
-/* VLs that all links between switches have; *least: one with as few, or FM_NONE. */
-static uint8_t
-vls_of_links(const struct fm_fabric *fab, uint8_t n_vls, fm_link *least)
+uint8_t
+df_vls_of_links(const struct fm_fabric *fab, uint8_t n_vls, fm_link *least)
 {
 	*least = FM_NONE;
 	for (fm_link l = 0; l < fab->n_links; l++)
@@ -374,17 +388,17 @@ df_assign_vls(struct df *df, uint8_t n_vls, struct fm_tables *out, struct fm_err
 	fm_link least;
 	int rc;
 
-	n_vls = vls_of_links(df->fab, n_vls, &least);
-	if (df->n_groups == 1 && !df->any_column && is_intact(df))
+	n_vls = df_vls_of_links(df->fab, n_vls, &least);
+	if (df->n_groups == 1 && !df->any_column && df_is_intact(df))
 		return 0; /* no route has two hops */
 	if (n_vls < 2)
 		return refuse_vls(df, n_vls, least, err);
 	p.allowed = n_vls - FIRST_PLANE < MAX_PLANES ? n_vls - FIRST_PLANE : MAX_PLANES;
-	if (!is_intact(df) && (rc = make_planes(&p, err)) != 0)
+	if (!df_is_intact(df) && (rc = make_planes(&p, err)) != 0)
 		return rc;
 	out->sl_shape = p.n_planes > 0 ? FM_SL_BY_SW_DLID : FM_SL_ZERO;
 	out->sl2vl_shape = FM_SL2VL_BY_IN_OUT;
-	out->n_vls_used = (uint8_t)(FIRST_PLANE + p.n_planes);
+	out->n_vls_used = df->goes_round ? DF_ROUND_VLS : (uint8_t)(FIRST_PLANE + p.n_planes);
 	df->host->parallel_for(df->host, df->fab->n_switches, write_vls, &p);
 	return 0;
 }
