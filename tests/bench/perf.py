@@ -39,7 +39,7 @@ class Settings:
 
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path):
-        super().__init__("fmd-web", timeout=60)
+        super().__init__("localhost", timeout=60)
         self.path = path
 
     def connect(self):

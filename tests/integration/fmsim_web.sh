@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# fmd-web: it listens on this host alone; what it tells is what fmctl shows, in the form that
+# fmd-web: it listens on this host alone, and answers by names of its own; what it tells is what fmctl shows, in the form that
 # Prometheus reads; it passes nothing on that changes something; whatever strangers send is answered
 # or hung up on; events are told once, and a gap is told; an fmd that stands still is told in time;
 # and fmd sends not one SMP more, whatever happens to fmd-web.
@@ -18,7 +18,7 @@ fi
 python3 -m json.tool "$top/conf/fmd-grafana.json" >/dev/null || fail "the board is no JSON"
 
 web() { # ADDRESS: into $dir/answer; the code
-	curl -s -g --max-time 60 -o "$dir/answer" -w '%{http_code}' --unix-socket "$dir/web.sock" "http://fmd-web$1"
+	curl -s -g --max-time 60 -o "$dir/answer" -w '%{http_code}' --unix-socket "$dir/web.sock" "http://localhost$1"
 }
 get() { # CODE ADDRESS
 	local code
@@ -37,7 +37,7 @@ visit() { # WHAT...
 	python3 "$top/tests/integration/web_visitors.py" "$dir/web.sock" "$@"
 }
 start_web() {
-	"$build/fmd-web" --listen="$dir/web.sock" --state-dir="$dir/state" >>"$dir/web.out" 2>&1 &
+	"$build/fmd-web" --listen="$dir/web.sock" --host=fmd.example.org,monitor --state-dir="$dir/state" >>"$dir/web.out" 2>&1 &
 	web=$!
 	await "$dir/web.out" "listens at" "$1"
 }
@@ -54,6 +54,9 @@ for where in 0.0.0.0:9690 192.0.2.1:80 "[::]:9690" "[2001:db8::1]:80"; do
 done
 for where in 9690 127.0.0.1 127.0.0.1:x 127.0.0.1:0 127.0.0.1:70000 localhost: host:80 ""; do
 	refuses 2 "expected an address of this host and a port" --listen="$where"
+done
+for names in "" , fmd, ,fmd fmd,,x https://fmd fmd:443 "[::1]" "fmd x" "fmd/"; do
+	refuses 2 "expected a name as fmd.example.org" --host="$names"
 done
 refuses 2 "no such option" --device=mlx5_0
 refuses 0 "usage: fmd-web" --help
@@ -80,6 +83,29 @@ for address in cells "cells?over=hour" "history?port=leaf-1:1"; do
 	says '"error":".*cannot read .*counters'
 done
 get 200 /
+# a name of somebody else's may lead to this host: a page of theirs gets nothing to read
+asked_by() { # CODE HEADER...
+	local code want=$1 headers=()
+	for header in "${@:2}"; do headers+=(-H "$header"); done
+	code=$(curl -s --max-time 60 -o "$dir/answer" -w '%{http_code}' --unix-socket "$dir/web.sock" "${headers[@]}" http://localhost/metrics)
+	[ "$code" = "$want" ] || fail "${*:2}: $code, not $want: $(head -c 600 "$dir/answer")"
+	[ "$code" = 200 ] || says '"error":"what was asked for is at another name .*--host=NAME"'
+}
+own=$(uname -n)
+for host in localhost LOCALHOST:9690 localhost. "$own" "${own%%.*}:80" 127.0.0.1:9690 192.0.2.1 "[::1]:9690" "[2001:db8::1]" fmd.example.org FMD.example.org:443 monitor; do
+	asked_by 200 "Host: $host"
+	asked_by 200 "Host: localhost" "Origin: https://$host"
+done
+asked_by 200 "Host:" # HTTP/1.0 of a program
+for host in evil.example localhost.evil.example "$own.evil.example" 127.0.0.1.evil.example fmd.example fmd.example.org.x monitor,x "monitor,fmd.example.org" \
+	"[::1" "[]" "[" "[127.0.0.1]" "[localhost]" 1.2.3 . :80 "$(printf 'a%.0s' {1..5000})"; do
+	asked_by 421 "Host: $host"
+	asked_by 421 "Host: localhost" "Origin: http://$host"
+done
+for origin in null https:// nonsense "http://evil.example/http://localhost" "http://localhost@evil.example" "file:///localhost"; do
+	asked_by 421 "Host: localhost" "Origin: $origin"
+done
+asked_by 421 "Host: evil.example" "Origin: http://localhost"
 visit slow >"$dir/slow.out" 2>&1 &
 slow=$!
 
@@ -190,7 +216,7 @@ await "$dir/stream" "^id: "
 get 200 /api/v1/status
 stand_still "$fmd"
 visit same 100 >"$dir/said.out" 2>&1 || fail "$(cat "$dir/said.out")"
-curl -s -o "$dir/late" --max-time 60 --unix-socket "$dir/web.sock" http://fmd-web/api/v1/status &
+curl -s -o "$dir/late" --max-time 60 --unix-socket "$dir/web.sock" http://localhost/api/v1/status &
 late=$!
 until_true is_told "fmd_up 0"
 says "^fmd_perf_up 1$"

@@ -52,7 +52,7 @@ def code(answer):
 
 
 def get(path, more=b"", method=b"GET"):
-    return ask(method + b" " + path + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + more + b"\r\n")
+    return ask(method + b" " + path + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + more + b"\r\n")
 
 
 def expect(what, answer, *codes):
@@ -200,7 +200,7 @@ def listen(last):
     s = dial()
     s.settimeout(None)
     since = f"Last-Event-ID: {last}\r\n" if last != "-" else ""
-    s.sendall(f"GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\n{since}\r\n".encode())
+    s.sendall(f"GET /api/v1/events/stream HTTP/1.1\r\nHost: localhost\r\n{since}\r\n".encode())
     for line in s.makefile(encoding="utf-8", newline="\n"):
         print(line.rstrip("\r\n"), flush=True)
 
@@ -209,7 +209,7 @@ def crowd():
     listeners = []
     for n in range(17):
         s = dial()
-        s.sendall(b"GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        s.sendall(b"GET /api/v1/events/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
         first = s.recv(12)
         if first != (b"HTTP/1.1 200" if n < 16 else b"HTTP/1.1 503"):
             sys.exit(f"listener {n}: {first!r}")
@@ -219,7 +219,7 @@ def crowd():
         if code(get(b"/")) != 200:
             sys.exit("the front page")
         s = dial()
-        s.sendall(b"GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        s.sendall(b"GET /api/v1/events/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
         if s.recv(12) == b"HTTP/1.1 200":
             print("crowd: 16 listen")
             return
@@ -231,7 +231,7 @@ def same(n):
     for path in b"/api/v1/trouble", b"/api/v1/fabric":
         asked = [dial() for _ in range(n)]
         for s in asked:
-            s.sendall(b"GET " + path + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            s.sendall(b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         for s in asked:
             answer = read_all(s)
             expect(path, answer, 503)

@@ -6,10 +6,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <event2/listener.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -116,6 +118,66 @@ listen_by_path(
 	close(fd);
 	unlink(path);
 	return rc;
+}
+
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
+bool
+listen_are_names(const char *names)
+{
+	for (size_t n; (n = strspn(names, NAME_CHARS)) > 0; names += n + 1)
+		if (names[n] != ',')
+			return names[n] == '\0';
+	return false;
+}
+
+static bool
+is_address(const char *host)
+{
+	union address a;
+	char inner[64];
+	size_t n = strlen(host);
+
+	if (host[0] != '[')
+		return read_address(host, 0, &a) == sizeof(a.v4);
+	snprintf(inner, sizeof(inner), "%.*s", n > 1 ? (int)n - 2 : 0, host + 1);
+	return host[n - 1] == ']' && read_address(inner, 0, &a) == sizeof(a.v6);
+}
+
+/* Is it a word of names, up to a dot at its end? */
+static bool
+is_among(const char *host, const char *names)
+{
+	size_t n = strlen(host);
+
+	n -= n > 0 && host[n - 1] == '.';
+	if (n == 0)
+		return false;
+	for (;; names++) {
+		size_t is = strcspn(names, ",");
+
+		if (is == n && strncasecmp(names, host, n) == 0)
+			return true;
+		names += is;
+		if (*names == '\0')
+			return false;
+	}
+}
+
+bool
+listen_is_ours(const char *host, const char *names)
+{
+	char own[HOST_NAME_MAX + 1] = "";
+
+	if (is_address(host) || is_among(host, "localhost") ||
+	    (names != NULL && is_among(host, names)))
+		return true;
+	if (gethostname(own, sizeof(own)) != 0)
+		return false;
+	if (is_among(host, own))
+		return true;
+	own[strcspn(own, ".")] = '\0';
+	return is_among(host, own);
 }
 
 int

@@ -74,6 +74,8 @@ reason_of(int code)
 		return "Not Found";
 	case HTTP_BADMETHOD:
 		return "Method Not Allowed";
+	case REPLY_MISDIRECTED:
+		return "Misdirected Request";
 	case REPLY_TOO_MANY:
 		return "Too Many Requests";
 	case HTTP_SERVUNAVAIL:

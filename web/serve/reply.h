@@ -13,6 +13,7 @@
 
 /* Codes that libevent has no names for. */
 #define REPLY_FORBIDDEN 403
+#define REPLY_MISDIRECTED 421
 #define REPLY_TOO_MANY 429
 
 enum page_kind { PAGE_METRICS, PAGE_PORTS, PAGE_FILE, PAGE_FABRIC, PAGE_CELLS, PAGE_KINDS };

@@ -35,7 +35,8 @@ struct site {
 	struct api *api;
 	struct streams *streams;
 	struct files *files;
-	const char *path; /* of its socket; NULL: it has none */
+	const char *path;  /* of its socket; NULL: it has none */
+	const char *names; /* by which it is asked for, as listen_is_ours() takes them */
 };
 
 static const char help[] =
@@ -148,6 +149,23 @@ route(struct site *s, struct evhttp_request *req, const char *path, const char *
 	json_decref(args);
 }
 
+/* A page of somebody else's, in a browser, says in one of them whose it is; without both it is no
+ * page. */
+static bool
+is_asked_by_our_name(const struct site *s, struct evhttp_request *req)
+{
+	const char *host = evhttp_request_get_host(req),
+		   *origin = evhttp_find_header(evhttp_request_get_input_headers(req), "Origin");
+	struct evhttp_uri *uri = origin != NULL ? evhttp_uri_parse(origin) : NULL;
+	const char *from = uri != NULL ? evhttp_uri_get_host(uri) : NULL;
+	bool is_ours = (host == NULL || listen_is_ours(host, s->names)) &&
+	    (origin == NULL || (from != NULL && listen_is_ours(from, s->names)));
+
+	if (uri != NULL)
+		evhttp_uri_free(uri);
+	return is_ours;
+}
+
 static void
 on_request(struct evhttp_request *req, void *arg)
 {
@@ -157,7 +175,12 @@ on_request(struct evhttp_request *req, void *arg)
 	struct site *s = arg;
 
 	visitors_begin(s->visitors, req);
-	if (method != EVHTTP_REQ_GET && method != EVHTTP_REQ_HEAD) {
+	if (!is_asked_by_our_name(s, req)) {
+		reply_refuse(req, REPLY_MISDIRECTED,
+		    "what was asked for is at another name (Host, Origin) than those of fmd-web: "
+		    "ask for an address or localhost, or tell fmd-web the name of its proxy by "
+		    "--host=NAME");
+	} else if (method != EVHTTP_REQ_GET && method != EVHTTP_REQ_HEAD) {
 		evhttp_add_header(evhttp_request_get_output_headers(req), "Allow", "GET, HEAD");
 		reply_refuse(
 		    req, HTTP_BADMETHOD, "nothing can be changed here: GET and HEAD is all");
@@ -196,8 +219,8 @@ open_http(struct site *s, struct event_base *base, const char *listen, struct fm
 }
 
 int
-site_open(struct event_base *base, const char *listen, const char *socket, const char *file,
-    struct site **out, struct fm_error *err)
+site_open(struct event_base *base, const char *listen, const char *names, const char *socket,
+    const char *file, struct site **out, struct fm_error *err)
 {
 	struct site *s = calloc(1, sizeof(*s));
 	int rc;
@@ -205,6 +228,7 @@ site_open(struct event_base *base, const char *listen, const char *socket, const
 	*out = NULL;
 	if (s == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory");
+	s->names = names;
 	rc = open_http(s, base, listen, err);
 	if (rc == 0) {
 		s->fmd = questions_new(base, socket);

@@ -10,10 +10,11 @@
 struct event_base;
 struct site;
 
-/* Listen at `listen`; ask fmd at `socket`, read the counters in `file`; all borrowed.  FM_E_CONFIG,
- * FM_E_SYSTEM: it cannot listen there; FM_E_RESOURCE. */
-int site_open(struct event_base *base, const char *listen, const char *socket, const char *file,
-    struct site **out, struct fm_error *err);
+/* Listen at `listen`, as one of `names` too (listen_is_ours(); NULL: none); ask fmd at `socket`,
+ * read the counters in `file`; all borrowed.  FM_E_CONFIG, FM_E_SYSTEM: it cannot listen there;
+ * FM_E_RESOURCE. */
+int site_open(struct event_base *base, const char *listen, const char *names, const char *socket,
+    const char *file, struct site **out, struct fm_error *err);
 void site_close(struct site *s); /* NULL is fine */
 
 #endif

@@ -17,6 +17,7 @@
 #include "core/conf/cli.h"
 #include "core/text/standard.h"
 #include "lib/log.h"
+#include "web/serve/listen.h"
 #include "web/serve/site.h"
 
 #define bad_usage(...) fm_standard_refuse("fmd-web", FMD_EXIT_USAGE, __VA_ARGS__)
@@ -24,7 +25,7 @@
 #define LISTEN "127.0.0.1:9690"
 
 struct words {
-	const char *listen;
+	const char *listen, *names;
 	char socket[PATH_MAX], file[PATH_MAX];
 };
 
@@ -40,6 +41,7 @@ usage(FILE *out)
 	    "\n"
 	    "  -l, --listen=WHERE   127.0.0.1:PORT, [::1]:PORT or the path of a socket (" LISTEN
 	    ")\n"
+	    "  -H, --host=NAME      the name by which a proxy asks for it; several: NAME,NAME\n"
 	    "  -s, --socket=PATH    fmd's control socket (" RUN_DIR "/fmd.sock)\n"
 	    "      --state-dir=DIR  that of an fmd started with --state-dir: DIR/fmd.sock\n"
 	    "  -f, --file=PATH      the file of fmd-perf (counters, in the folder of the socket)\n"
@@ -67,6 +69,13 @@ take_option(struct words *w, int c, const char *word)
 	case 'l':
 		w->listen = optarg;
 		return 0;
+	case 'H':
+		w->names = optarg;
+		return listen_are_names(optarg)
+		    ? 0
+		    : bad_usage("--host=%.60s: expected a name as fmd.example.org, or several with "
+				"commas between, without scheme, port and path",
+			  optarg);
 	case 's':
 		return take_path(w->socket, optarg, "");
 	case 'd':
@@ -96,9 +105,10 @@ name_file(struct words *w)
 }
 
 static const struct option options[] = { { "listen", required_argument, NULL, 'l' },
-	{ "socket", required_argument, NULL, 's' }, { "state-dir", required_argument, NULL, 'd' },
-	{ "file", required_argument, NULL, 'f' }, { "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' }, { 0 } };
+	{ "host", required_argument, NULL, 'H' }, { "socket", required_argument, NULL, 's' },
+	{ "state-dir", required_argument, NULL, 'd' }, { "file", required_argument, NULL, 'f' },
+	{ "verbose", no_argument, NULL, 'v' }, { "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' }, { 0 } };
 
 /* -1: go on; else the exit code. */
 static int
@@ -107,7 +117,7 @@ take_words(struct words *w, int argc, char **argv)
 	int c, rc;
 
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "l:s:f:vhV", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "l:H:s:f:vhV", options, NULL)) != -1) {
 		if (c == 'h') {
 			usage(stdout);
 			return FMD_EXIT_OK;
@@ -139,7 +149,7 @@ run(struct event_base *base, const struct words *w, struct fm_error *err)
 	struct site *site = NULL;
 	int rc = term == NULL || interrupt == NULL
 	    ? fm_fail(err, FM_E_RESOURCE, "out of memory")
-	    : site_open(base, w->listen, w->socket, w->file, &site, err);
+	    : site_open(base, w->listen, w->names, w->socket, w->file, &site, err);
 
 	if (rc == 0) {
 		event_add(term, NULL);
