@@ -7,7 +7,6 @@
 #include "core/graph/tables.h"
 #include "core/plan/plan.h"
 
-#define LONG_AGO_MS 1
 #define A_TURN 32 /* switches that are looked at before others have their turn */
 
 /* Is there something to bring, and is it ours to do? */

@@ -22,8 +22,6 @@
 #include "core/agents/agents.h"
 #include "core/ask/sweeper.h"
 
-#define LONG_AGO_MS 1 /* due at once */
-
 enum agent_step {
 	STEP_CLASS,
 	STEP_INFO,

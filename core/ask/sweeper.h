@@ -260,5 +260,6 @@ void sweep_enter(struct sweeper *s, enum sweep_phase phase);
 int64_t sweep_wall_ns(void);
 /* The clock of the transport: simulated fabrics have one of their own. */
 int64_t sweeper_clock_ms(const struct sweeper *s);
+#define LONG_AGO_MS 1 /* by that clock: of what is due at once */
 
 #endif

@@ -7,8 +7,7 @@
 #include "core/audit/found.h"
 #include "core/program/looks.h"
 
-#define GETS_MOST 200 /* a second, at a rate */
-#define LONG_AGO_MS 1
+#define GETS_MOST 200	/* a second, at a rate */
 #define BATCH_MS 1000	/* between two batches at least */
 #define BATCH_PLACES 16 /* ... are due before there is another */
 #define FEW 8		/* Gets under way at a rate, and of one node */

@@ -143,7 +143,7 @@ idle_until_ms(const struct sweeper *s)
 
 	if (s->run.pending > 0)
 		return INT64_MAX;
-	at_ms = sweeper_is_due_between(s) ? 0 : wake_next(s).at_ms;
+	at_ms = sweeper_is_due_between(s) ? LONG_AGO_MS : wake_next(s).at_ms;
 	at_ms = agents_ms < at_ms ? agents_ms : at_ms;
 	at_ms = ar_ms < at_ms ? ar_ms : at_ms;
 	return audit_due_ms(s) < at_ms ? audit_due_ms(s) : at_ms;
