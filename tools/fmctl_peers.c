@@ -65,10 +65,8 @@ static int
 open_relay(const struct tree *t, const char *name, struct redis **r, struct fm_error *why)
 {
 	struct relay_name where;
-	int rc = relay_name_parse(name, &where, why);
+	int rc = relay_name_take(name, t->insecure, &where, why);
 
-	if (rc == 0 && relay_leaves_the_host(&where) && !t->insecure)
-		rc = fm_fail(why, FM_E_CONFIG, "beyond this host: asked only with --insecure");
 	return rc == 0 ? redis_open(&where, t->login, &limits, r, why) : rc;
 }
 

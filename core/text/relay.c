@@ -57,6 +57,19 @@ relay_leaves_the_host(const struct relay_name *n)
 	return inet_pton(AF_INET6, n->host, &six) != 1 || !IN6_IS_ADDR_LOOPBACK(&six);
 }
 
+int
+relay_name_take(const char *text, bool insecure, struct relay_name *n, struct fm_error *err)
+{
+	int rc = relay_name_parse(text, n, err);
+
+	if (rc == 0 && relay_leaves_the_host(n) && !insecure)
+		rc = fm_fail(err, FM_E_CONFIG,
+		    "%.100s is plain text that anybody on the way can change: use an end of "
+		    "stunnel on this host, or write --insecure",
+		    text);
+	return rc;
+}
+
 /* 1: the line has none; FM_E_CONFIG: it is not of this form. */
 static int
 take_line(

@@ -19,6 +19,8 @@ struct relay_name {
 };
 /* FM_E_CONFIG. */
 int relay_name_parse(const char *text, struct relay_name *n, struct fm_error *err);
+/* The same, and FM_E_CONFIG where it leaves the host and insecure does not say that it may. */
+int relay_name_take(const char *text, bool insecure, struct relay_name *n, struct fm_error *err);
 /* What is said to it passes a network: it is no socket, and no address of this host in numbers
  * (or the name localhost), as a name can mean anything tomorrow. */
 bool relay_leaves_the_host(const struct relay_name *n);

@@ -491,26 +491,11 @@ read_login(const char *path, struct relay_login *login, bool *has_login)
 	return 0;
 }
 
-/* Redis: does it have a name that makes sense, and is what it says safe on the way? */
-static int
-judge_redis(const struct agent *a, const char *word, const char *where)
-{
-	struct fm_error err = { 0 };
-	struct relay_name name;
-
-	if (relay_name_parse(where, &name, &err) != 0)
-		return bad_usage("%s", err.msg);
-	if (relay_leaves_the_host(&name) && !a->insecure)
-		return bad_usage("%s is plain text that anybody on the way can change: use "
-				 "redis:unix:SOCKET with stunnel, or write --insecure",
-		    word);
-	return 0;
-}
-
 static int
 take_relays(struct agent *a, int n, char **words)
 {
 	struct fm_error err = { 0 };
+	struct relay_name name;
 	const char *where;
 
 	if (n == 0 && (!a->registers || a->keeps_neighbours))
@@ -520,10 +505,10 @@ take_relays(struct agent *a, int n, char **words)
 			return bad_usage(
 			    "\"%s\": expected files:FOLDER, redis:unix:SOCKET or redis:HOST:PORT",
 			    words[i]);
-		if (relays_add(&a->relays, words[i], &err) != 0)
+		if (relays_add(&a->relays, words[i], &err) != 0 ||
+		    (strncmp(words[i], "redis:", 6) == 0 &&
+			relay_name_take(where, a->insecure, &name, &err) != 0))
 			return bad_usage("%s", err.msg);
-		if (strncmp(words[i], "redis:", 6) == 0 && judge_redis(a, words[i], where) != 0)
-			return 1;
 	}
 	return 0;
 }

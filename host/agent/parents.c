@@ -51,16 +51,11 @@ parents_check(const struct parents *p, bool insecure, struct fm_error *err)
 		return fm_fail(err, FM_E_CONFIG,
 		    "--relay=%.100s: expected unix:SOCKET or an address of this host", p->redis);
 	for (unsigned i = 0; i < p->n; i++) {
-		if (relay_name_parse(p->parent[i], &name, err) != 0)
+		if (relay_name_take(p->parent[i], insecure, &name, err) != 0)
 			return err->kind;
 		if (name.path != NULL)
 			return fm_fail(err, FM_E_CONFIG,
 			    "\"%.100s\": expected HOST:PORT, a Redis follows no socket",
-			    p->parent[i]);
-		if (relay_leaves_the_host(&name) && !insecure)
-			return fm_fail(err, FM_E_CONFIG,
-			    "%.100s is plain text that anybody on the way can change: use an end "
-			    "of stunnel on this host, or write --insecure",
 			    p->parent[i]);
 	}
 	return 0;

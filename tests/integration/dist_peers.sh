@@ -86,7 +86,7 @@ until_true shows 5 "unix:$dir/third.sock .*link down .*it has lost the one above
 given=127.0.0.1:$((port + 1))
 until_true shows 1 "127.0.0.1:$((port + 1)) .*unknown .*Connection refused"
 given=192.0.2.1:6379
-until_true shows 1 "192.0.2.1:6379 .*unknown .*asked only with --insecure"
+until_true shows 1 "192.0.2.1:6379 .*unknown .*plain text .*write --insecure"
 given=nonsense
 until_true shows 1 "nonsense .*unknown .*expected unix:PATH or HOST:PORT"
 given=
