@@ -184,43 +184,58 @@ add_unknown(struct tree *t, const struct relay *r, const char *why)
 }
 
 static int64_t
-offset_of(const char *info, bool is_replica)
+offset_of(const char *info, enum redis_link link)
 {
 	char number[32];
 
-	redis_info(
-	    info, is_replica ? "slave_repl_offset" : "master_repl_offset", number, sizeof(number));
+	redis_info(info, link == REDIS_FIRST ? "master_repl_offset" : "slave_repl_offset", number,
+	    sizeof(number));
 	return strtoll(number, NULL, 10);
+}
+
+/* Does it hear the one above? */
+static int
+judge_link(enum redis_link link, unsigned silent_s, struct fm_error *why)
+{
+	switch (link) {
+	case REDIS_LINK_UP:
+		return 0;
+	case REDIS_FIRST:
+		return fm_fail(why, FM_E_SYSTEM, "it is no replica");
+	case REDIS_LINK_FILLING:
+		return fm_fail(why, FM_E_SYSTEM, "it is still taking over all from the one above");
+	case REDIS_LINK_SILENT:
+		return fm_fail(
+		    why, FM_E_SYSTEM, "it has heard nothing from the one above for %u s", silent_s);
+	case REDIS_LINK_DOWN:
+	default:
+		return fm_fail(why, FM_E_SYSTEM, "it has lost the one above");
+	}
 }
 
 static void
 judge_relay(struct tree *t, const struct relay *r, struct redis *redis, const char *info)
 {
 	struct seen s = { "relay", r->name, r->above, "current", "", r->depth, 0, 0, 0 };
-	struct fm_error why;
-	char role[16], link[16];
-	bool is_replica;
+	unsigned silent_s;
+	enum redis_link link = redis_info_link(info, &silent_s);
+	bool is_first = link == REDIS_FIRST && r->depth == 0;
+	struct fm_error why = { 0 };
 
 	if (redis_ask_epoch(redis, &s.term, &s.epoch, &why) != 0) {
 		add_unknown(t, r, why.msg);
 		return;
 	}
-	redis_info(info, "role", role, sizeof(role));
-	redis_info(info, "master_link_status", link, sizeof(link));
-	is_replica = strcmp(role, "slave") == 0;
 	if (r->depth == 0) {
 		t->term = s.term;
 		t->epoch = s.epoch;
-		t->offset = offset_of(info, is_replica);
+		t->offset = offset_of(info, link);
 	}
-	s.lag = t->offset - offset_of(info, is_replica);
+	s.lag = t->offset - offset_of(info, link);
 	s.lag = s.lag > 0 ? s.lag : 0;
-	if (r->depth > 0 && !is_replica) {
+	if (!is_first && judge_link(link, silent_s, &why) != 0) {
 		s.state = "link down";
-		s.why = "it is no replica";
-	} else if (is_replica && strcmp(link, "up") != 0) {
-		s.state = "link down";
-		s.why = "it has lost the one above";
+		s.why = why.msg;
 	} else if (is_behind(t, s.term, s.epoch)) {
 		s.state = "behind";
 	}

@@ -182,7 +182,7 @@ for ((i = 0; i < 9; i++)); do
 done
 echo "ok: nonsense"
 
-# one that shows more agents than there can be
+# one that shows more agents than there can be, and hears nothing
 cat >"$dir/crowd.py" <<'END'
 import socket, sys
 
@@ -198,14 +198,14 @@ with socket.socket(socket.AF_UNIX) as s:
     client = s.accept()[0]
     for question in iter(lambda: client.recv(1000), b""):
         client.sendall(
-            text(b"role:slave\r\nrun_id:crowd\r\n") if b"INFO" in question
+            text(b"role:slave\r\nmaster_link_status:up\r\nmaster_last_io_seconds_ago:31\r\nrun_id:crowd\r\n") if b"INFO" in question
             else text(crowd) if b"CLIENT" in question
             else b"*2\r\n" + text(b"1") + text(b"1"))
 END
 python3 "$dir/crowd.py" "$dir/crowd.sock" &
 until_true test -S "$dir/crowd.sock"
 exits 1 dist peers "unix:$dir/crowd.sock"
-says "unknown .*it shows more agents than a subnet has ports" "agents 65536;"
+says "unknown .*it shows more agents than a subnet has ports" "agents 65536;" "link down .*it has heard nothing from the one above for 31 s"
 echo "ok: a crowd"
 
 # a user that has what the shipped one has
