@@ -372,14 +372,12 @@ static int
 list_regions(
     const struct daemon *d, const struct plan *p, bool full, json_t **regions, struct fm_error *err)
 {
-	uint16_t *sw_region = calloc(p->snap->fab.n_switches + 1, sizeof(*sw_region));
-	int rc;
+	const struct region_set *set = &d->conf->regions.set;
+	uint16_t *sw_region;
+	int rc = regions_find(set, p->snap, &sw_region, err);
 
-	if (sw_region == NULL)
-		return fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
-	rc = regions_resolve(&d->conf->regions.set, p->snap, false, sw_region, err);
 	if (rc == 0)
-		rc = regions_json(&d->conf->regions.set, p->snap, sw_region, p, full, regions, err);
+		rc = regions_json(set, p->snap, sw_region, p, full, regions, err);
 	free(sw_region);
 	return rc;
 }

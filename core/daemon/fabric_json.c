@@ -25,7 +25,7 @@ struct page {
 	bool trouble, degraded; /* only such rows */
 	char pattern[160];
 	struct node_item who; /* text NULL: all nodes */
-	uint16_t *sw_region;  /* [n_switches of the plan] NULL: there is one region */
+	uint16_t *sw_region;  /* [n_switches of the plan] NULL: there is no plan */
 	json_t *rows;
 	uint32_t n_ports; /* looked at */
 };
@@ -132,8 +132,7 @@ find_region(
 	*region = *engine = NULL;
 	if (sw == FM_NONE)
 		return;
-	*region = p->sw_region == NULL ? REGION_DEFAULT
-				       : p->d->conf->regions.set.region[p->sw_region[sw]].name;
+	*region = p->d->conf->regions.set.region[p->sw_region[sw]].name;
 	*engine = plan_engine_of(p->plan, *region);
 }
 
@@ -199,7 +198,7 @@ node_json(const struct page *p, uint32_t slot, uint32_t n_troubles, const char *
 	    inv_is_switch(n) ? ar_state_word(ar_state_of(p->d->sweeper, slot)) : NULL);
 }
 
-/* The region of each switch, where there are several. */
+/* The region of each switch. */
 static int
 find_regions(struct page *p, struct fm_error *err)
 {

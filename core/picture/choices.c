@@ -140,8 +140,7 @@ find_engine(const struct chain *chain, const char *name)
 static const char *
 engine_of(const struct choices *c, fm_sw sw, const char **rule)
 {
-	const struct region *region =
-	    &c->regions->region[c->sw_region != NULL ? c->sw_region[sw] : 0];
+	const struct region *region = &c->regions->region[c->sw_region[sw]];
 	const char *name = plan_engine_of(c->plan, region->name);
 	const struct fm_engine *engine = find_engine(&region->chain, name);
 

@@ -16,7 +16,7 @@
 struct choices {
 	const struct plan *plan;
 	const struct region_set *regions; /* whose chains have the engines */
-	uint16_t *sw_region;		  /* [n_switches]; NULL: there is one region */
+	uint16_t *sw_region;		  /* [n_switches] */
 	const struct fm_tables *t;	  /* as the SA has them */
 	const uint64_t *load;		  /* [n_links] of the plan, routes; NULL: not known */
 	uint16_t lid;

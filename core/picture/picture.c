@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "core/graph/switch_groups.h"
 #include "core/picture/cable.h"
@@ -59,15 +60,16 @@ find_regions(struct making *m, struct fm_error *err)
 {
 	const struct region_set *set = m->of->regions;
 	uint32_t n = m->of->plan->snap->fab.n_switches;
-	uint16_t *region = fm_arena_array(&m->p->mem, (size_t)n + 1, uint16_t);
+	uint16_t *region;
 
 	m->group = fm_arena_array(&m->p->mem, (size_t)n + 1, uint32_t);
-	if (region == NULL || m->group == NULL)
+	if (m->group == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for regions");
-	if (regions_resolve(set, m->of->plan->snap, false, region, err) != 0)
+	if (regions_find(set, m->of->plan->snap, &region, err) != 0)
 		return (int)err->kind;
 	for (fm_sw sw = 0; sw < n; sw++)
 		m->group[sw] = region[sw];
+	free(region);
 	m->p->grouped_by = "regions";
 	for (uint32_t i = 0; i < set->n_regions; i++)
 		if (!fm_vec_push(&m->p->groups, set->region[i].name))

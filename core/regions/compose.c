@@ -434,15 +434,13 @@ int
 compose(struct router *r, const struct region_set *set, const uint16_t *sw_region,
     struct snapshot *snap, const struct chain **whole, struct plan **out, struct fm_error *err)
 {
-	uint16_t *resolved = calloc(snap->fab.n_switches + 1, sizeof(*resolved));
+	uint16_t *resolved = NULL;
 	double start_ms = plan_now_ms();
 	int rc = 0;
 
 	*out = NULL;
-	if (resolved == NULL)
-		return compose_no_memory(err);
 	if (sw_region == NULL) {
-		rc = regions_resolve(set, snap, false, resolved, err);
+		rc = regions_find(set, snap, &resolved, err);
 		sw_region = resolved;
 	}
 	if (rc == 0)

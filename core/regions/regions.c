@@ -383,9 +383,6 @@ regions_find(const struct region_set *set, const struct snapshot *snap, uint16_t
 {
 	int rc;
 
-	*sw_region = NULL;
-	if (set->n_regions < 2)
-		return 0;
 	*sw_region = calloc(snap->fab.n_switches + (size_t)1, sizeof(**sw_region));
 	if (*sw_region == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for regions");

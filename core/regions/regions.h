@@ -55,8 +55,7 @@ struct region_set {
  * Cost as node_set_resolve()'s a region, and a list. */
 int regions_resolve(const struct region_set *set, const struct snapshot *snap, bool strict,
     uint16_t *sw_region, struct fm_error *err);
-/* The same where there are several regions, not strict, into *sw_region, which the caller frees:
- * NULL where there is one.  FM_E_RESOURCE, and as above. */
+/* The same, not strict, into *sw_region, which the caller frees: NULL where it fails. */
 int regions_find(const struct region_set *set, const struct snapshot *snap, uint16_t **sw_region,
     struct fm_error *err);
 /* A switch that has gone keeps its number, but nothing hangs on it: no region is
