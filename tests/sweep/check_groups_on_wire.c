@@ -157,7 +157,7 @@ bring_up(const struct place *p, uint64_t seed)
 	n_lids = sweeper_plan(rig.sweeper)->top_lid + 1u;
 	n_circles = n_looks = n_ons = n_lost = 0;
 	first[0] = '\0';
-	locks = locks_watch(&rig, n_lids);
+	locks = locks_watch(&rig);
 	sim_set_trace(rig.sim, on_smp, NULL);
 }
 

@@ -239,7 +239,7 @@ START_TEST(packets_never_wait_in_a_ring)
 	uint32_t node;
 
 	start(&places[_i % N_PLACES], 200 + (uint64_t)_i);
-	locks = locks_watch(&rig, n_lids);
+	locks = locks_watch(&rig);
 	for (int i = 0; i < 6; i++) {
 		node = random_cable(&port);
 		if (!isolated_remove(&isolated, rig.nl.nodes[node].guid, (uint8_t)port))

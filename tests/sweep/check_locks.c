@@ -60,7 +60,7 @@ bring_up(const struct place *p, uint64_t seed)
 	rig_run(&rig, SWEEP_HEAVY);
 	rig_expect_up(&rig);
 	fm_rng_seed(&rng, seed);
-	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
+	locks = locks_watch(&rig);
 }
 
 /* Repair is not to be had: the chain routes all of it again. */

@@ -13,8 +13,6 @@
 #include "tests/run.h"
 #include "tests/sweep/locks.h"
 
-#define MORE_LIDS 8 /* for who comes */
-
 extern const struct fm_engine dfsssp_LTX_fm_engine, lash_LTX_fm_engine, updn_LTX_fm_engine,
     torus2qos_LTX_fm_engine, dragonfly_LTX_fm_engine, nue_LTX_fm_engine, fattree_LTX_fm_engine;
 
@@ -74,7 +72,7 @@ bring_up(void)
 	rig_run(&rig, SWEEP_HEAVY);
 	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
 	ck_assert_str_eq(rig.last.engine, entry.name);
-	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u + MORE_LIDS);
+	locks = locks_watch(&rig);
 }
 
 static void
@@ -240,18 +238,17 @@ join_a_switch(const struct join *j, uint64_t seed)
 static void
 bring_a_switch_back(const struct join *j, uint64_t seed)
 {
-	uint32_t n, n_lids;
+	uint32_t n;
 
 	start_join(j, seed);
 	n = rig_random_switch(&rig, &rng);
 	bring_up();
-	n_lids = sweeper_plan(rig.sweeper)->top_lid + 1u;
 	lose_switch(n);
 	rig_settle(&rig);
 	ask_for(j->engine);
 	rig_settle(&rig);
 	locks_fini(locks);
-	locks = locks_watch(&rig, n_lids);
+	locks = locks_watch(&rig);
 	give_switch(n);
 	expect_joined("a switch is back");
 	teardown();

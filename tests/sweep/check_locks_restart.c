@@ -50,7 +50,7 @@ bring_up(const struct place *p, uint64_t seed)
 	rig_use(&rig, p->engine);
 	rig_bring_up(&rig);
 	fm_rng_seed(&rng, seed);
-	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
+	locks = locks_watch(&rig);
 }
 
 static void
@@ -228,7 +228,7 @@ START_TEST(started_over_with_nothing)
 	rig_use(&rig, p->engine);
 	rig_bring_up(&rig);
 	fm_rng_seed(&rng, (uint64_t)_i);
-	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
+	locks = locks_watch(&rig);
 	for (unsigned i = 0; i < 4; i++) {
 		rig_stop(&rig);
 		locks_mute(locks);

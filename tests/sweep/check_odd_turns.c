@@ -116,7 +116,7 @@ bring_up(uint64_t seed)
 	rig_use(&rig, &engine);
 	rig.set.transition.drain = PLAN_DRAIN_ALWAYS;
 	rig_bring_up(&rig);
-	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
+	locks = locks_watch(&rig);
 }
 
 static void

@@ -147,7 +147,7 @@ bring_up(struct ways first)
 	rig.set.transition.drain = PLAN_DRAIN_ALWAYS;
 	rig.set.routing.sl_model = VERIFY_FORWARD; /* replies go another way round */
 	rig_bring_up(&rig);
-	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
+	locks = locks_watch(&rig);
 }
 
 static void

@@ -387,12 +387,23 @@ on_smp(void *arg, const struct sim_trace *e)
 	locks_look(arg, e);
 }
 
+/* End-ports, and LID 0, which is nobody's. */
+static uint32_t
+count_lids(const struct rig *r)
+{
+	uint32_t n = 1;
+
+	for (uint32_t i = 0; i < r->nl.n_nodes; i++)
+		n += rig_is_switch(r, i) ? 1 : r->nl.nodes[i].n_ports;
+	return n;
+}
+
 struct locks *
-locks_watch(struct rig *r, uint32_t n_lids)
+locks_watch(struct rig *r)
 {
 	struct locks *k = calloc(1, sizeof(*k));
 	const struct sim_fabric *f = sim_fabric(r->sim);
-	uint32_t n = r->nl.n_nodes;
+	uint32_t n = r->nl.n_nodes, n_lids = count_lids(r);
 
 	ck_assert_ptr_nonnull(k);
 	k->rig = r;

@@ -23,8 +23,8 @@
 
 struct locks;
 
-/* From here on; the fabric has LIDs up to n_lids - 1. */
-struct locks *locks_watch(struct rig *r, uint32_t n_lids);
+/* From here on; each end-port of the fabric has one LID at most, and none beyond their number. */
+struct locks *locks_watch(struct rig *r);
 /* For who has set another trace since: it is to be called with each SMP. */
 void locks_look(struct locks *k, const struct sim_trace *e);
 /* Moments at which there was a ring, and SMPs looked at. */

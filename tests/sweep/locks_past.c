@@ -20,7 +20,8 @@ past_find_owners(struct locks *k)
 		unsigned p = rig_is_switch(k->rig, n) ? 0 : 1;
 
 		sim_port_info(k->rig->sim, n, p, &info);
-		if (info.lid != 0 && info.lid < k->n_lids)
+		ck_assert_uint_lt(info.lid, k->n_lids);
+		if (info.lid != 0)
 			k->owner[info.lid] = (struct sim_place){ .node = n, .port = (uint8_t)p };
 	}
 }

@@ -237,10 +237,8 @@ more_isolate(struct storm *s, const struct event *e)
 void
 more_watch(struct storm *s)
 {
-	const struct plan *p = sweeper_plan(s->rig.sweeper);
-
-	if (storm_has(s, HAS_JUDGE) && p != NULL && s->locks == NULL)
-		s->locks = locks_watch(&s->rig, p->top_lid + 1u);
+	if (storm_has(s, HAS_JUDGE) && sweeper_plan(s->rig.sweeper) != NULL && s->locks == NULL)
+		s->locks = locks_watch(&s->rig);
 }
 
 void
