@@ -21,10 +21,10 @@ struct evconnlistener;
 int listen_at(
     struct event_base *base, const char *where, struct evconnlistener **out, struct fm_error *err);
 
-/* Are these names as listen_is_ours() takes them: "NAME[,NAME...]", none with a scheme or a port? */
+/* Are these names as listen_is_ours() takes them: "NAME[,NAME...]", without schemes and ports? */
 bool listen_are_names(const char *names);
-/* host: as URIs have it, "192.0.2.1", "[::1]", "NAME"; names: more of ours, NULL: none.  An address,
- * localhost and the name of this machine are ours, too. */
+/* host: as URIs have it, "192.0.2.1", "[::1]", "NAME"; names: more of ours, NULL: none.  An
+ * address, localhost and the name of this machine are ours, too. */
 bool listen_is_ours(const char *host, const char *names);
 
 #endif
