@@ -252,18 +252,30 @@ count_not_heard(const struct inventory *inv, uint64_t *seen)
 	return n_not;
 }
 
+/* The list was made when the last sweep ended, and what changes the fabric begins another: between
+ * the two it says so, and nothing has to be compared. */
+static bool
+is_plan_old(const struct sweeper *s)
+{
+	struct gap gap;
+
+	if (s->run.phase == PHASE_IDLE && s->run.wanted == SWEEP_NONE && sweeper_was_up(s) &&
+	    !s->set.dry_run)
+		return s->todo->n_of[TODO_OLD_PLAN] > 0;
+	return find_gap(s, &gap);
+}
+
 void
 sweeper_heard(const struct sweeper *s, struct sweep_heard *out)
 {
 	const struct inventory *inv = &s->inv;
 	uint64_t *seen = calloc(FM_BITSET_WORDS(inv->nodes.n + 1), sizeof(*seen));
 	int64_t now = s->p.transport->ops->now_ns(s->p.transport);
-	struct gap gap;
 
 	*out = (struct sweep_heard){ .oldest_ms = -1 };
 	if (s->plan != NULL)
 		out->n_unreachable = s->plan->verdict.unreachable_pairs;
-	out->plan_is_old = find_gap(s, &gap);
+	out->plan_is_old = is_plan_old(s);
 	inv_count_ports(inv, &out->n_ports_active, &out->n_ports_not_active);
 	out->n_not_heard = count_not_heard(inv, seen);
 	free(seen);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/picture/picture.h"
+#include "core/sweep/well.h"
 #include "tests/sweep/storm_internal.h"
 #include "tests/sweep/storm_truth.h"
 #include "lib/log.h"
@@ -241,6 +242,20 @@ look_at_picture(struct storm *s)
 	s->picture = generation;
 }
 
+/* Is it said that the plan is of another fabric where it is, and nowhere else? */
+static void
+look_at_plan(const struct storm *s)
+{
+	char text[TODO_TEXT];
+	struct sweep_heard heard;
+
+	sweeper_heard(s->rig.sweeper, &heard);
+	ck_assert_msg(heard.plan_is_old ==
+		well_lacks(s->rig.sweeper, TODO_OLD_PLAN, true, text, sizeof(text)),
+	    "the plan is said to be %s, at %" PRIi64 " ns: %s", heard.plan_is_old ? "old" : "new",
+	    sim_now_ns(s->rig.sim), text);
+}
+
 /* As the daemon's loop, till the clock says so or (storm) the last event has come.  False:
  * it goes in circles. */
 static bool
@@ -255,6 +270,7 @@ pump(struct storm *s, int64_t until_ns, bool storm)
 		if (s->second.sweeper != NULL)
 			sweeper_step(s->second.sweeper);
 		look_at_picture(s);
+		look_at_plan(s);
 		if (storm)
 			look_for_event(s);
 		if (s->asked == NULL)
