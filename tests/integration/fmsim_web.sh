@@ -208,6 +208,11 @@ kill -9 $web
 start_web 2
 echo "ok: fmd does not notice"
 
+# the listener has been told N times that fmd has started and is up
+told_of_its_start() {
+	[ "$(said "$dir/stream" '"kind":"started"')" = "$1" ] && [ "$(sed -n '/"kind":"started"/,$p' "$dir/stream" | grep -c '"kind":"subnet-up"')" = "$1" ]
+}
+
 # ---- fmd stands still: that is told, and commands are answered
 visit listen - >"$dir/stream" 2>/dev/null &
 await "$dir/stream" ": events of fmd"
@@ -224,11 +229,14 @@ wait $late
 grep -q "it did not answer in time" "$dir/late" || fail "an fmd that stands still: $(cat "$dir/late")"
 kill -CONT "$fmd"
 until_true is_told "fmd_up 1"
-# another fmd counts its events anew
-end_job "$fmd"
-rm -rf "$dir/state/events"*
-start_fmd
-await "$dir/stream" "^event: gap$"
+# another fmd counts its events anew; also one that has told as many when it is asked
+for n in 1 2; do
+	end_job "$fmd"
+	rm -rf "$dir/state/events"*
+	start_fmd
+	await "$dir/stream" "^event: gap$" "$n"
+	until_true told_of_its_start "$n"
+done
 
 # ---- a file of counters that is spoilt
 printf 'no counters\n' >"$dir/new"

@@ -7,6 +7,7 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/keyvalq_struct.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ struct stream {
 	struct evhttp_request *req; /* NULL: its place is free */
 	struct streams *all;
 	json_int_t at; /* the event that it was told last; -1: it begins with the next */
+	char time[32]; /* of that event; "": not known */
 	unsigned silent_ticks;
 };
 
@@ -28,6 +30,7 @@ struct streams {
 	struct visitors *visitors;
 	struct event *tick;
 	bool asks;
+	json_int_t after; /* what fmd is asked for comes after this one; -1: all */
 	struct stream stream[STREAMS_MAX];
 };
 
@@ -85,6 +88,14 @@ number_of(const json_t *event)
 	return json_integer_value(json_object_get(event, "n"));
 }
 
+static const char *
+time_of(const json_t *event)
+{
+	const char *time = json_string_value(json_object_get(event, "time"));
+
+	return time != NULL ? time : "";
+}
+
 static void
 add_event(struct evbuffer *body, const json_t *event)
 {
@@ -96,7 +107,33 @@ add_event(struct evbuffer *body, const json_t *event)
 	free(text);
 }
 
-/* fmd counts anew, as its state folder has been emptied, or it never told so many. */
+/* What comes from here on is told. */
+static void
+add_start(struct evbuffer *body)
+{
+	evbuffer_add(body, ": events of fmd\n\n", 17);
+}
+
+/* Does fmd count anew, as its state folder has been emptied, or has it never told so many?  What it
+ * was asked for has the event that was told last, by the time that it had, or only later ones. */
+static bool
+is_counted_anew(const struct stream *one, const json_t *events)
+{
+	size_t n_events = json_array_size(events);
+	json_int_t newest = n_events > 0 ? number_of(json_array_get(events, n_events - 1)) : 0;
+	const json_t *event;
+	size_t i;
+
+	if (one->at <= 0)
+		return false;
+	if (newest < one->at)
+		return true;
+	json_array_foreach(events, i, event)
+		if (number_of(event) == one->at)
+			return one->time[0] != '\0' && strcmp(time_of(event), one->time) != 0;
+	return false;
+}
+
 static void
 begin_anew(struct stream *one, struct evbuffer *body)
 {
@@ -111,8 +148,10 @@ add_news(struct stream *one, const json_t *events, struct evbuffer *body)
 	size_t n_events = json_array_size(events);
 	bool begins = one->at < 0;
 
-	if (n_events > 0 && one->at > number_of(json_array_get(events, n_events - 1)))
-		begin_anew(one, body);
+	if (is_counted_anew(one, events)) {
+		begin_anew(one, body); /* what is here begins later: all is asked for */
+		return;
+	}
 	for (size_t i = 0; i < n_events; i++) {
 		const json_t *event = json_array_get(events, i);
 		json_int_t n = number_of(event); /* 0: {"gap": how many} */
@@ -124,12 +163,29 @@ add_news(struct stream *one, const json_t *events, struct evbuffer *body)
 		if (!begins)
 			add_event(body, event);
 		one->at = n;
+		snprintf(one->time, sizeof(one->time), "%s", time_of(event));
 	}
 	if (one->at < 0)
 		one->at = 0;
+	if (begins)
+		add_start(body);
 }
 
 /* --------------------------------------------------------------------- all of them */
+
+/* The event that it was told last, and what came since. */
+static json_int_t
+wants_after(const struct stream *one)
+{
+	return one->at > 0 ? one->at - 1 : 0;
+}
+
+/* Has fmd been asked for all that it is to be told?  It may have come meanwhile. */
+static bool
+is_asked_for(const struct stream *one, json_int_t after)
+{
+	return one->req != NULL && (one->at < 0 || wants_after(one) >= after);
+}
 
 static void
 on_events(void *arg, json_t *events, const struct fm_error *err)
@@ -139,7 +195,7 @@ on_events(void *arg, json_t *events, const struct fm_error *err)
 	s->asks = false;
 	for (unsigned i = 0; i < STREAMS_MAX; i++) {
 		struct stream *one = &s->stream[i];
-		struct evbuffer *body = one->req != NULL ? evbuffer_new() : NULL;
+		struct evbuffer *body = is_asked_for(one, s->after) ? evbuffer_new() : NULL;
 
 		if (body == NULL)
 			continue;
@@ -154,16 +210,16 @@ on_events(void *arg, json_t *events, const struct fm_error *err)
 }
 
 /* From the one on that who is furthest behind was told last, so that the newest is among them. */
-static json_t *
-args_of(const struct streams *s)
+static json_int_t
+furthest_behind(const struct streams *s)
 {
 	json_int_t after = -1;
 
 	for (unsigned i = 0; i < STREAMS_MAX; i++)
 		if (s->stream[i].req != NULL && s->stream[i].at >= 0 &&
-		    (after < 0 || s->stream[i].at < after))
-			after = s->stream[i].at;
-	return after < 0 ? NULL : json_pack("{s:I}", "after", after > 0 ? after - 1 : 0);
+		    (after < 0 || wants_after(&s->stream[i]) < after))
+			after = wants_after(&s->stream[i]);
+	return after;
 }
 
 static void
@@ -193,7 +249,9 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	if (s->asks)
 		return;
 	s->asks = true;
-	questions_ask(s->fmd, "events", args_of(s), 5000, on_events, s);
+	s->after = furthest_behind(s);
+	questions_ask(s->fmd, "events", s->after < 0 ? NULL : json_pack("{s:I}", "after", s->after),
+	    5000, on_events, s);
 }
 
 /* -1: it has none; -2: that is no number. */
@@ -219,11 +277,12 @@ open_stream(struct stream *one, struct evhttp_request *req)
 	evhttp_add_header(headers, "Cache-Control", "no-store");
 	evhttp_connection_set_closecb(evhttp_request_get_connection(req), on_close, one);
 	evhttp_send_reply_start(req, HTTP_OK, "OK");
-	if (body != NULL) {
-		evbuffer_add(body, ": events of fmd\n\n", 17);
+	if (body != NULL && one->at >= 0) {
+		add_start(body);
 		evhttp_send_reply_chunk(req, body);
-		evbuffer_free(body);
 	}
+	if (body != NULL)
+		evbuffer_free(body);
 	/* its end is seen only where it is read from */
 	bufferevent_setwatermark(io_of(one), EV_READ, 0, INPUT_MOST);
 	bufferevent_set_timeouts(io_of(one), NULL, &patience);
