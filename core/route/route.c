@@ -18,25 +18,21 @@
 
 #include "core/abi/host.h"
 #include "core/engine/fallback.h"
-#include "core/gauge/gauge.h"
 #include "core/graph/adaptive.h"
 #include "core/graph/graph_diff.h"
 #include "core/mcast/mcast.h"
-#include "core/overlay/overlay.h"
 #include "core/plan/keep.h"
 #include "core/regions/compose.h"
 #include "core/regions/regions.h"
 #include "core/repair/linger.h"
 #include "core/repair/repair.h"
+#include "core/route/entry.h"
 #include "core/route/rivals.h"
+#include "core/route/weigh.h"
 #include "core/transition/reconfig.h"
 #include "core/verify/verify.h"
 #include "lib/error.h"
 #include "lib/log.h"
-
-/* The rivals of an entry of `auto` are asked where the fullest link bears so much more than the
- * mean, or ends have several LIDs. */
-#define RIVAL_EVEN 1.05
 
 int
 router_init(struct router *r, unsigned n_workers, struct fm_error *err)
@@ -81,60 +77,6 @@ refuse(struct plan *p, const struct chain_entry *e, const char *reason, struct f
 	return 0;
 }
 
-/* The last tables of this entry, if they still fit this fabric's shape. */
-static const struct fm_tables *
-prev_of(const struct plan *prev, const struct chain_entry *e, const struct snapshot *snap)
-{
-	if (prev == NULL || prev->tables == NULL || strcmp(prev->engine, e->name) != 0 ||
-	    prev->snap->fab.n_switches != snap->fab.n_switches ||
-	    prev->snap->fab.max_lid != snap->fab.max_lid)
-		return NULL;
-	return &prev->tables->t;
-}
-
-/* What the chain is tried with. */
-struct search {
-	struct router *r;
-	struct plan *p;		 /* gets what is found, and why the others were refused */
-	const struct plan *prev; /* NULL: none */
-	bool allow_credit_loops;
-};
-
-/* What an entry has made. */
-struct candidate {
-	const struct chain_entry *entry;
-	struct tables *tables; /* one reference; NULL: none */
-	struct verdict verdict;
-	double route_ms, verify_ms;
-	char adaptive_given_up[sizeof(((struct plan *)NULL)->adaptive_given_up)];
-	size_t refused; /* its place in the plan's list */
-};
-
-static int
-route_entry(struct search *s, struct candidate *c, struct fm_error *why)
-{
-	const struct chain_entry *e = c->entry;
-	struct snapshot *snap = s->p->snap;
-	struct fm_arena mem;
-	void *opts = NULL;
-	double start = plan_now_ms();
-	int rc;
-
-	if (e->overlay != NULL) {
-		rc = overlay_route(s->r, e->overlay, s->p, &c->tables, why);
-		c->route_ms = plan_now_ms() - start;
-		return rc;
-	}
-	fm_arena_init(&mem, SIZE_MAX);
-	rc = options_bind(e->engine, e->values, snap, &mem, &opts, why);
-	if (rc == 0)
-		rc = route_once(s->r, e->engine, opts, &snap->fab, prev_of(s->prev, e, snap),
-		    e->time_limit_ms, &c->tables, why);
-	c->route_ms = plan_now_ms() - start;
-	fm_arena_fini(&mem);
-	return rc;
-}
-
 /* Why these tables may not be used, as a sentence. */
 static int
 explain_verdict(
@@ -148,38 +90,6 @@ explain_verdict(
 	    s->r->set.sl_model != VERIFY_FORWARD)
 		rc = verify_tables(s->p->snap, &c->tables->t, &req, s->r->workers, &one_way, err);
 	promise_explain(c->entry->engine, &c->verdict, &one_way, reason, size);
-	return rc;
-}
-
-/* Are the groups of adaptive routing all that stands in the way?  An engine
- * that promises no credit loops promised that over all alternatives. */
-static bool
-groups_are_to_blame(const struct candidate *c)
-{
-	return tables_are_adaptive(&c->tables->t) && c->verdict.fault == VERIFY_CREDIT_LOOP &&
-	    !(c->entry->engine->traits & FM_PROMISES_NO_CREDIT_LOOPS) &&
-	    verdict_is_safe(&c->verdict, true);
-}
-
-/* The verdict on an entry's tables.  Alternatives that close a credit loop are
- * given up for the static routes among them: better those of the engine the
- * administrator wants than the alternatives of the next. */
-static int
-judge_entry(struct search *s, struct candidate *c, struct fm_error *err)
-{
-	struct verify_request req = { .n_vls = s->r->set.n_vls, .sl_model = s->r->set.sl_model };
-	struct fm_tables *t = &c->tables->t;
-	double start = plan_now_ms();
-	int rc = verify_tables(s->p->snap, t, &req, s->r->workers, &c->verdict, err);
-
-	if (rc == 0 && !verdict_is_safe(&c->verdict, s->allow_credit_loops) &&
-	    groups_are_to_blame(c)) {
-		snprintf(
-		    c->adaptive_given_up, sizeof(c->adaptive_given_up), "%s", c->verdict.witness);
-		adaptive_drop(c->tables);
-		rc = verify_tables(s->p->snap, t, &req, s->r->workers, &c->verdict, err);
-	}
-	c->verify_ms = plan_now_ms() - start;
 	return rc;
 }
 
@@ -237,113 +147,6 @@ take_second_best(struct plan *p, struct candidate *best)
 	    (--p->refused.n - best->refused) * sizeof(*p->refused.item));
 }
 
-/* ------------------------------------------------------------------- rivals */
-
-/* The tables of an entry of `auto` and of its rivals, the one in force first. */
-struct contest {
-	struct candidate of[RIVALS_MOST];
-	struct measured is[RIVALS_MOST];
-	size_t n;
-	double route_ms, verify_ms; /* of all that were asked */
-};
-
-static void
-say_weighed(struct plan *p, const struct contest *c)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < c->n && at < sizeof(p->weighed); i++)
-		at += (size_t)snprintf(p->weighed + at, sizeof(p->weighed) - at,
-		    i == 0 ? "%.40s has %" PRIu64
-			     " routes on the fullest link and %.3f of a random bisection"
-			   : ", %.40s %" PRIu64 " and %.3f",
-		    c->of[i].entry->name, c->is[i].most, c->is[i].ebb);
-}
-
-static bool
-is_in_force(const struct search *s, const struct chain_entry *e)
-{
-	return s->prev != NULL && strcmp(s->prev->engine, e->name) == 0;
-}
-
-/* What a rival makes, if verify lets it pass; that it refuses is no failure. */
-static int
-add_rival(
-    struct search *s, struct contest *all, const struct chain_entry *rival, struct fm_error *err)
-{
-	struct candidate c = { .entry = rival };
-	struct measured is = { 0 };
-	struct fm_error why;
-	size_t place = is_in_force(s, rival) ? 0 : all->n;
-	int rc;
-
-	if (all->n == RIVALS_MOST)
-		return 0;
-	rc = route_entry(s, &c, &why);
-	all->route_ms += c.route_ms;
-	if (rc != 0)
-		return 0;
-	rc = judge_entry(s, &c, err);
-	all->verify_ms += c.verify_ms;
-	if (rc == 0)
-		rc = rivals_measure(s->p->snap, &c.tables->t, s->r->workers, &is, err);
-	if (rc != 0 || !verdict_is_safe(&c.verdict, s->allow_credit_loops) ||
-	    c.verdict.unreachable_pairs > 0) {
-		tables_put(c.tables);
-		return rc;
-	}
-	is.n_vls = c.verdict.vls;
-	memmove(&all->of[place + 1], &all->of[place], (all->n - place) * sizeof(*all->of));
-	memmove(&all->is[place + 1], &all->is[place], (all->n - place) * sizeof(*all->is));
-	all->of[place] = c;
-	all->is[place] = is;
-	all->n++;
-	return 0;
-}
-
-static bool
-is_asked(const struct search *s, const struct chain_entry *e, size_t i)
-{
-	const struct fm_fabric *fab = &s->p->snap->fab;
-
-	return (uint64_t)fab->n_ends * fab->n_links <= e->rival[i].most;
-}
-
-/* The tables of `own` are good.  Where they leave links uneven, on fabrics that are not too large,
- * its rivals route, too, and the best of all tables are taken. */
-static int
-weigh_rivals(struct search *s, struct candidate *own, struct fm_error *err)
-{
-	const struct chain_entry *e = own->entry;
-	struct contest all = {
-		.of = { *own }, .n = 1, .route_ms = own->route_ms, .verify_ms = own->verify_ms
-	};
-	size_t best;
-	int rc;
-
-	if (e->n_rivals == 0 || !is_asked(s, e, e->n_rivals - 1))
-		return 0;
-	rc = rivals_measure(s->p->snap, &own->tables->t, s->r->workers, &all.is[0], err);
-	if (rc != 0 ||
-	    ((double)all.is[0].most <= RIVAL_EVEN * all.is[0].mean &&
-		!gauge_has_several_lids(&s->p->snap->fab)))
-		return rc;
-	all.is[0].n_vls = own->verdict.vls;
-	for (uint32_t i = 0; rc == 0 && i < e->n_rivals; i++)
-		if (is_asked(s, e, i))
-			rc = add_rival(s, &all, &e->rival[i].entry, err);
-	if (all.n > 1)
-		say_weighed(s->p, &all);
-	best = rivals_choose(all.is, all.n);
-	*own = all.of[best];
-	own->route_ms = all.route_ms;
-	own->verify_ms = all.verify_ms;
-	all.of[best].tables = NULL;
-	for (size_t i = 0; i < all.n; i++)
-		tables_put(all.of[i].tables);
-	return rc;
-}
-
 /* ---------------------------------------------------------------- the chain */
 
 /* Try one entry: p->tables when it is taken. */
@@ -356,9 +159,9 @@ try_entry(
 	char reason[640];
 	int rc;
 
-	if (route_entry(s, &c, &why) != 0)
+	if (entry_route(s, &c, &why) != 0)
 		return refuse(s->p, e, why.msg, err);
-	rc = judge_entry(s, &c, err);
+	rc = entry_judge(s, &c, err);
 	use_verdict(s->p, &c);
 	if (rc == 0 && !verdict_is_safe(&c.verdict, s->allow_credit_loops)) {
 		rc = explain_verdict(s, &c, reason, sizeof(reason), err);
@@ -795,7 +598,7 @@ give_groups(struct router *r, const struct plan_request *q, struct plan *p, stru
 	p->groups_tried = true;
 	p->adaptive_given_up[0] = '\0';
 	if (c.entry == NULL || (c.entry->engine->traits & FM_PROVIDES_AR) == 0 ||
-	    route_entry(&s, &c, &why) != 0)
+	    entry_route(&s, &c, &why) != 0)
 		return 0;
 	if (tables_are_adaptive(&c.tables->t))
 		rc = adaptive_join(
