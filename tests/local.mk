@@ -228,6 +228,7 @@ UNIT_TESTS = \
 	tests/engine/check_nue \
 	tests/engine/check_one_by_one \
 	tests/engine/check_remarks \
+	tests/engine/check_weigh \
 	tests/sweep/check_apply \
 	tests/sweep/check_agents \
 	tests/sweep/check_groups_on_wire \
@@ -623,6 +624,7 @@ SCRIPT_TESTS = \
 	tests/integration/fabric.sh \
 	tests/integration/isolate.sh \
 	tests/integration/fmsim_busiest.sh \
+	tests/integration/fmsim_weigh.sh \
 	tests/integration/fmsim_counters.sh \
 	tests/integration/fmsim_flaps.sh \
 	tests/integration/fmsim_guid.sh \

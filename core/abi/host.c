@@ -31,7 +31,7 @@ struct route_host {
 	atomic_uint_least64_t n_allocs;
 	uint64_t fail_at;
 	int64_t stop_ns; /* CLOCK_MONOTONIC; 0 = never */
-	atomic_bool cancelled, asked;
+	atomic_bool cancelled, given_up, asked;
 	const char *name;
 	struct watch *watch;
 };
@@ -93,7 +93,7 @@ should_stop(const struct fm_host *s)
 
 	if (!atomic_load_explicit(&h->asked, memory_order_relaxed))
 		atomic_store_explicit(&h->asked, true, memory_order_relaxed);
-	return atomic_load_explicit(&h->cancelled, memory_order_relaxed) || route_host_is_late(h);
+	return route_host_is_cancelled(h) || route_host_is_late(h);
 }
 
 static void
@@ -249,8 +249,21 @@ route_host_cancel(struct route_host *h)
 	atomic_store(&h->cancelled, true);
 }
 
+void
+route_host_give_up(struct route_host *h, bool given_up)
+{
+	atomic_store(&h->given_up, given_up);
+}
+
+const atomic_bool *
+route_host_given_up(const struct route_host *h)
+{
+	return &h->given_up;
+}
+
 bool
 route_host_is_cancelled(const struct route_host *h)
 {
-	return atomic_load(&h->cancelled);
+	return atomic_load_explicit(&h->cancelled, memory_order_relaxed) ||
+	    atomic_load_explicit(&h->given_up, memory_order_relaxed);
 }

@@ -522,7 +522,10 @@ static const struct conf_row rows[] = {
 	    "When repaired tables give way to those of a full route, if these have at least 15 "
 	    "percent less on the fullest link and no forwarding entries need be emptied for them: "
 	    "never; quiet, in a sweep that finds nothing else to do; always, with the repair. "
-	    "auto is never for fattree, whose repairs are as good, and quiet for the others."),
+	    "auto is never for fattree, whose repairs are as good, and quiet for the others. "
+	    "Engines that the chain entry auto compares only later, as the fabric is large, are "
+	    "taken up in such a sweep, too, if no entries need be emptied; with never they are not "
+	    "compared."),
 	TIME(NULL, "packet_life", transition.packet_life_ms, "2200ms", 0, 60 * SECOND,
 	    "After so long no packet of old forwarding tables is under way any more; waited for "
 	    "only between steps of a change that could deadlock otherwise."),

@@ -26,6 +26,8 @@
 #include "core/picture/crossed.h"
 #include "core/picture/loads.h"
 #include "core/route/route.h"
+#include "core/route/weigh.h"
+#include "core/route/weighing.h"
 #include "core/server/server.h"
 #include "core/standby/copying.h"
 #include "core/subnet/guid2lid.h"
@@ -145,6 +147,36 @@ follow_link(struct daemon *d)
 		arm(d->ev_ports, 0);
 }
 
+/* False: nothing was found. */
+static bool
+end_weighing(struct daemon *d, struct plan_weighed *out)
+{
+	bool is_found = d->quiet.weighing != NULL && weighing_take(d->quiet.weighing, out);
+
+	d->quiet.weighing = NULL;
+	conf_put(d->quiet.conf);
+	d->quiet.conf = NULL;
+	return is_found;
+}
+
+/* What rivals have come to is for the sweeper.  If it was given up, it is begun anew when it is
+ * quiet again. */
+static void
+follow_weighing(struct daemon *d)
+{
+	struct plan_weighed found;
+
+	if (d->quiet.weighing == NULL || !weighing_has_ended(d->quiet.weighing) ||
+	    !sweeper_idle(d->sweeper))
+		return;
+	if (!end_weighing(d, &found))
+		arm(d->quiet.ev, QUIET_MS);
+	else if (sweeper_is_up(d->sweeper))
+		sweeper_offer(d->sweeper, &found);
+	else
+		plan_weighed_put(&found);
+}
+
 static void
 pump(evutil_socket_t fd, short what, void *arg)
 {
@@ -166,6 +198,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 			return;
 		}
 		daemon_take_registered(d);
+		follow_weighing(d);
 		sweeper_step(d->sweeper);
 		copying_follow(d->copying);
 		daemon_follow(d);
@@ -225,16 +258,36 @@ on_minute(evutil_socket_t fd, short what, void *arg)
 	arm(d->ev_minute, MINUTE_MS);
 }
 
-/* How full cables are by the plan in force, when no other has come for a while. */
+/* Rivals of `auto` that were too slow to be waited for are asked, once for each plan. */
+static void
+begin_weighing(struct daemon *d)
+{
+	const struct chain *chain = &d->conf->routing.chain;
+	const struct plan *p = sweeper_plan(d->sweeper);
+	struct sweep_settings set;
+
+	daemon_settings(d, &set);
+	if (d->quiet.weighing != NULL || !sweeper_is_up(d->sweeper) ||
+	    !weigh_is_due(p, chain, set.transition.rebalance))
+		return;
+	d->quiet.weighing =
+	    weighing_start(d->worker, &d->router, (struct plan *)(uintptr_t)p, chain, &set.routing);
+	d->quiet.conf = d->quiet.weighing != NULL ? conf_get(d->conf) : NULL;
+}
+
+/* When no other plan has come for a while: how full cables are by the one in force; then what
+ * rivals would come to. */
 static void
 on_quiet(evutil_socket_t fd, short what, void *arg)
 {
 	struct daemon *d = arg;
 
 	if (!sweeper_idle(d->sweeper))
-		arm(d->ev_quiet, QUIET_MS);
+		arm(d->quiet.ev, QUIET_MS);
 	else if (loads_look_at_fullest(d->loads, sweeper_plan(d->sweeper)))
-		arm(d->ev_quiet, COUNTED_MS);
+		arm(d->quiet.ev, COUNTED_MS);
+	else
+		begin_weighing(d);
 }
 
 static void
@@ -308,7 +361,7 @@ on_sweep_done(void *arg, const struct sweep_report *r)
 
 	daemon_report(d, r);
 	if (r->outcome == SWEEP_UP && !d->cli->once)
-		arm(d->ev_quiet, QUIET_MS);
+		arm(d->quiet.ev, QUIET_MS);
 	if (r->outcome == SWEEP_BROKEN_OFF)
 		return; /* the next begins at once */
 	if (r->outcome == SWEEP_UP || r->outcome == SWEEP_STANDBY)
@@ -560,9 +613,12 @@ free_event(struct event *ev)
 static void
 close_port(struct daemon *d)
 {
+	struct plan_weighed found;
 	struct fm_error err = { 0 };
 
 	plan_worker_free(d->worker);
+	if (end_weighing(d, &found))
+		plan_weighed_put(&found);
 	daemon_forget_foretold(d);
 	daemon_forget_reload(d);
 	loads_free(d->loads);
@@ -711,13 +767,13 @@ open_events(struct daemon *d, struct fm_error *err)
 	d->ev_ports = evtimer_new(d->base, on_no_link, d);
 	d->ev_progress = evtimer_new(d->base, on_progress, d);
 	d->ev_minute = evtimer_new(d->base, on_minute, d);
-	d->ev_quiet = evtimer_new(d->base, on_quiet, d);
+	d->quiet.ev = evtimer_new(d->base, on_quiet, d);
 	d->ev_routed = event_new(d->base, d->routed_fd, EV_READ | EV_PERSIST, on_routed, d);
 	d->ev_term = evsignal_new(d->base, SIGTERM, on_stop_signal, d);
 	d->ev_int = evsignal_new(d->base, SIGINT, on_stop_signal, d);
 	d->ev_hup = evsignal_new(d->base, SIGHUP, on_reload_signal, d);
 	d->ev_usr1 = evsignal_new(d->base, SIGUSR1, on_log_signal, d);
-	if (!d->ev_pump || !d->ev_ports || !d->ev_progress || !d->ev_minute || !d->ev_quiet ||
+	if (!d->ev_pump || !d->ev_ports || !d->ev_progress || !d->ev_minute || !d->quiet.ev ||
 	    !d->ev_routed || !d->ev_term || !d->ev_int || !d->ev_hup || !d->ev_usr1)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for events");
 	event_add(d->ev_routed, NULL);
@@ -817,7 +873,7 @@ daemon_fini(struct daemon *d)
 	free_event(d->ev_ports);
 	free_event(d->ev_progress);
 	free_event(d->ev_minute);
-	free_event(d->ev_quiet);
+	free_event(d->quiet.ev);
 	free_event(d->ev_term);
 	free_event(d->ev_int);
 	free_event(d->ev_hup);

@@ -31,8 +31,8 @@ struct daemon {
 	struct conf *conf;
 	struct conf *begun; /* that it started with */
 	struct event_base *base;
-	struct event *ev_fd, *ev_pump, *ev_progress, *ev_minute, *ev_quiet, *ev_term, *ev_int,
-	    *ev_hup, *ev_usr1, *ev_routed;
+	struct event *ev_fd, *ev_pump, *ev_progress, *ev_minute, *ev_term, *ev_int, *ev_hup,
+	    *ev_usr1, *ev_routed;
 	int routed_fd;		  /* eventfd: the worker has a plan */
 	struct local_ports ports; /* of `begun` */
 	struct event *ev_ports;	  /* our port has no link: has another one? */
@@ -52,6 +52,11 @@ struct daemon {
 	struct router router;
 	bool router_ready;
 	struct plan_worker *worker;
+	struct {
+		struct event *ev;	   /* no plan has come for a while */
+		struct weighing *weighing; /* NULL: none is under way */
+		struct conf *conf;	   /* whose chain it goes by */
+	} quiet;
 	struct reloading *reloading;   /* settings.c: a chain that is tried, or was; NULL: none */
 	struct conf *next_conf;	       /* read again while a sweep ran: takes effect when it ends */
 	struct sa_server *sa;	       /* NULL: dry run */

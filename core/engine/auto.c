@@ -10,7 +10,8 @@
  * shapes that are whole.  Where they leave links uneven, the best of these and of their rivals'
  * is taken (core/route/rivals.h).  minhop promises no freedom from credit loops; that of its tables
  * is proven, as that of all.  The bounds on LIDs * links are where updn still evens trees, and
- * where dfsssp (some 200 switches) and nue (some 900) take about a second of one core.
+ * where dfsssp (some 200 switches) and nue (some 900) take about a second of one core; beyond
+ * them they are asked when it is quiet (core/route/weigh.h).
  */
 #include "core/engine/auto.h"
 

@@ -19,7 +19,7 @@ extern const struct fm_engine auto_engine;
 
 struct auto_rival {
 	const char *engine, *because;
-	uint64_t most; /* it is asked on fabrics of at most so many LIDs * links */
+	uint64_t most; /* tables wait for it on fabrics of at most so many LIDs * links */
 };
 #define AUTO_RIVALS 2
 

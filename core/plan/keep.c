@@ -312,6 +312,7 @@ copy_attributes(struct plan *p, const struct plan *prev)
 	plan_copy_maker(p, prev);
 	p->mended = prev->mended;
 	p->rebalance_tried = prev->rebalance_tried;
+	p->rivals_asked = prev->rivals_asked;
 	p->groups_tried = prev->groups_tried;
 	p->change.n_leaves = prev->change.n_leaves;
 	memcpy(p->change.waiting, prev->change.waiting, sizeof(p->change.waiting));

@@ -106,6 +106,14 @@ plan_put(struct plan *p)
 	free(p);
 }
 
+void
+plan_weighed_put(struct plan_weighed *w)
+{
+	plan_put(w->was);
+	plan_put(w->found);
+	*w = (struct plan_weighed){ 0 };
+}
+
 const char *
 plan_join_name(enum plan_join join)
 {

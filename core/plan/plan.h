@@ -35,7 +35,7 @@ struct chain_entry {
 
 struct chain_rival {
 	struct chain_entry entry;
-	uint64_t most; /* it is asked on fabrics of at most so many LIDs * links */
+	uint64_t most; /* tables wait for it on fabrics of at most so many LIDs * links */
 };
 
 struct chain {
@@ -179,6 +179,7 @@ struct plan {
 	bool may_go_back;
 	bool rebalance_tried;  /* a full route was no better, or not to be had, when no packets of
 				* older tables were under way */
+	bool rivals_asked;     /* of the entry of `auto`, beside these tables (weigh.h) */
 	bool groups_tried;     /* groups were asked of the engine, with these tables or for them */
 	bool anew_tried;       /* pairs lack a path; a full route on these links joins no more */
 	uint32_t delta_blocks; /* LFT blocks of 64 LIDs with such an entry */
@@ -191,7 +192,7 @@ struct plan {
 	struct verdict verdict; /* of tables; without them, of the last that failed it */
 	char engine[64];	/* the entry that made the tables, "" when none did */
 	const char *because;	/* why `auto` took it; NULL: it was named */
-	char weighed[200]; /* "" or what `auto` measured of several engines, by which it chose */
+	char weighed[320]; /* "" or what `auto` measured of several engines, by which it chose */
 	FM_VEC(struct plan_refusal) refused; /* of a composed plan: the joins, "flat", ... */
 	struct plan_regions *regions;	     /* NULL: one region, or kept over a restart */
 	/* Groups that were asked for and made, but given up: the witness of a credit
@@ -235,6 +236,12 @@ enum plan_anew {
 	PLAN_WITHOUT_PREV
 };
 
+/* What rivals have come to that were asked beside the tables of `was` (core/route/weigh.h). */
+struct plan_weighed {
+	struct plan *was, *found; /* one reference each; found->tables NULL: nothing better */
+};
+void plan_weighed_put(struct plan_weighed *w); /* {NULL, NULL} afterwards, and is fine before */
+
 /* What is to be routed; all borrowed, until the answer. */
 struct region_set;
 struct plan_request {
@@ -257,6 +264,7 @@ struct plan_request {
 	enum plan_rebalance rebalance;
 	bool quiet; /* nothing has happened since prev: asked to have entries go back, or to
 		     * rebalance it */
+	const struct plan_weighed *weighed; /* NULL, or to be taken up when it is quiet */
 	struct plan_flight flight;
 	uint16_t mcast_sls;  /* bit i: there are multicast groups of SL i; 0: no trees are wanted */
 	uint8_t mcast_trees; /* at most so many */

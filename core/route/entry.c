@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/abi/host.h"
 #include "core/graph/adaptive.h"
 #include "core/overlay/overlay.h"
 
@@ -16,6 +17,14 @@ prev_of(const struct plan *prev, const struct chain_entry *e, const struct snaps
 	    prev->snap->fab.max_lid != snap->fab.max_lid)
 		return NULL;
 	return &prev->tables->t;
+}
+
+static int64_t
+time_limit(const struct search *s, const struct chain_entry *e)
+{
+	bool is_less = e->time_limit_ms != 0 && e->time_limit_ms < s->most_ms;
+
+	return s->most_ms == 0 || is_less ? e->time_limit_ms : s->most_ms;
 }
 
 int
@@ -37,7 +46,7 @@ entry_route(struct search *s, struct candidate *c, struct fm_error *why)
 	rc = options_bind(e->engine, e->values, snap, &mem, &opts, why);
 	if (rc == 0)
 		rc = route_once(s->r, e->engine, opts, &snap->fab, prev_of(s->prev, e, snap),
-		    e->time_limit_ms, &c->tables, why);
+		    time_limit(s, e), &c->tables, why);
 	c->route_ms = plan_now_ms() - start;
 	fm_arena_fini(&mem);
 	return rc;
@@ -56,7 +65,9 @@ groups_are_to_blame(const struct candidate *c)
 int
 entry_judge(struct search *s, struct candidate *c, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = s->r->set.n_vls, .sl_model = s->r->set.sl_model };
+	struct verify_request req = { .n_vls = s->r->set.n_vls,
+		.sl_model = s->r->set.sl_model,
+		.given_up = route_host_given_up(s->r->host) };
 	struct fm_tables *t = &c->tables->t;
 	double start = plan_now_ms();
 	int rc = verify_tables(s->p->snap, t, &req, s->r->workers, &c->verdict, err);

@@ -15,6 +15,7 @@ struct search {
 	struct plan *p;		 /* gets what is found, and why the others were refused */
 	const struct plan *prev; /* NULL: none */
 	bool allow_credit_loops;
+	int64_t most_ms; /* no engine routes for longer; 0: as its entry says */
 };
 
 /* What an entry has made. */

@@ -11,5 +11,7 @@ CORE_SOURCES += \
 	core/route/trial.h \
 	core/route/weigh.c \
 	core/route/weigh.h \
+	core/route/weighing.c \
+	core/route/weighing.h \
 	core/route/worker.c \
 	core/route/worker.h

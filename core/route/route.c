@@ -18,6 +18,7 @@
 
 #include "core/abi/host.h"
 #include "core/engine/fallback.h"
+#include "core/events/tell.h"
 #include "core/graph/adaptive.h"
 #include "core/graph/graph_diff.h"
 #include "core/mcast/mcast.h"
@@ -524,6 +525,14 @@ order(struct router *r, const struct plan_request *q, struct plan **p, struct fm
 	return rc;
 }
 
+/* Can it be taken up as it is, without an entry that is emptied for it? */
+static bool
+costs_nothing(const struct plan_change *change)
+{
+	return change->n_drained == 0 && change->n_kept_old == 0 && change->n_waived == 0 &&
+	    change->waiting[0] == '\0';
+}
+
 /* A full route in place of *p that was repaired, or that stays while other tables wait, if it is
  * worth it: *done, and it has been through order(). */
 static int
@@ -545,9 +554,7 @@ try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p
 		rc = is_better(r, *p, fresh, &better, err);
 	if (rc == 0 && better && (rc = order(r, q, &fresh, err)) != 0)
 		return rc; /* it is let go */
-	*done = rc == 0 && better && fresh->change.n_drained == 0 &&
-	    fresh->change.n_kept_old == 0 && fresh->change.n_waived == 0 &&
-	    fresh->change.waiting[0] == '\0';
+	*done = rc == 0 && better && costs_nothing(&fresh->change);
 	if (*done) {
 		plan_put(*p);
 		*p = fresh;
@@ -555,6 +562,91 @@ try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p
 		plan_put(fresh);
 	}
 	return rc;
+}
+
+/* ------------------------------------------------------------------- rivals */
+
+/* A plan of the tables that were found, proven on the fabric of today: *out, or NULL. */
+static int
+plan_as_found(struct router *r, const struct plan_request *q, const struct plan *p,
+    struct plan **out, struct fm_error *err)
+{
+	const struct plan *found = q->weighed->found;
+	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = r->set.sl_model };
+	struct plan *fresh = plan_new(q->snap, err);
+	int rc;
+
+	*out = NULL;
+	if (fresh == NULL)
+		return FM_E_RESOURCE;
+	plan_copy_maker(fresh, found);
+	fresh->tables = tables_get(found->tables);
+	fresh->graph = snapshot_get(q->snap);
+	fresh->top_lid = q->snap->fab.max_lid;
+	fresh->mark = q->chain->mark;
+	fresh->groups_tried = fresh->rivals_asked = true;
+	fresh->route_ms = found->route_ms;
+	fresh->verify_ms = found->verify_ms;
+	memcpy(
+	    fresh->adaptive_given_up, found->adaptive_given_up, sizeof(fresh->adaptive_given_up));
+	rc = verify_tables(q->snap, &fresh->tables->t, &req, r->workers, &fresh->verdict, err);
+	if (rc == 0 && verdict_is_safe(&fresh->verdict, q->chain->allow_credit_loops) &&
+	    fresh->verdict.unreachable_pairs <= p->verdict.unreachable_pairs)
+		*out = fresh;
+	else
+		plan_put(fresh);
+	return rc;
+}
+
+/* Better tables are there, and it costs something to have them. */
+static void
+tell_of_better(struct plan *p, const struct plan *found)
+{
+	size_t at = strlen(p->weighed);
+
+	events_add(EVENT_BETTER_TABLES, FM_LOG_NOTICE, "route", NULL,
+	    "engine %s would route better than %s: %s; it needs %u VLs instead of %u, and is not "
+	    "taken, as "
+	    "entries would have to be emptied for a moment: chain = %s, fmctl reload and fmctl "
+	    "drain take it",
+	    found->engine, p->engine, p->weighed, found->verdict.vls, p->verdict.vls,
+	    found->engine);
+	snprintf(p->weighed + at, sizeof(p->weighed) - at,
+	    "; %.40s is not taken, as entries would have to be emptied", found->engine);
+}
+
+/* What rivals have come to: their tables in place of *p, if it is quiet still and no entry is
+ * emptied for them: *done, and it has been through order().  Else they are told of. */
+static int
+take_weighed(struct router *r, const struct plan_request *q, struct plan **p, bool *done,
+    struct fm_error *err)
+{
+	const struct plan *found = q->weighed != NULL ? q->weighed->found : NULL;
+	struct plan *fresh = NULL;
+	int rc = 0;
+
+	if (found == NULL || !q->quiet || (*p)->made != PLAN_KEPT ||
+	    q->prev->tables != q->weighed->was->tables ||
+	    !graph_same_ends(&found->snap->fab, &q->snap->fab))
+		return 0;
+	memcpy((*p)->weighed, found->weighed, sizeof((*p)->weighed));
+	(*p)->rivals_asked = true;
+	if (found->tables != NULL)
+		rc = plan_as_found(r, q, *p, &fresh, err);
+	if (rc != 0 || fresh == NULL)
+		return rc;
+	if ((rc = order(r, q, &fresh, err)) != 0)
+		return rc; /* it is let go */
+	*done = fresh->tables == found->tables && costs_nothing(&fresh->change);
+	(*p)->rivals_asked = *done || !q->flight.older;
+	if (*done) {
+		plan_put(*p);
+		*p = plan_get(fresh);
+	} else if ((*p)->rivals_asked) {
+		tell_of_better(*p, found);
+	}
+	plan_put(fresh);
+	return 0;
 }
 
 /* ------------------------------------------------------------------- groups */
@@ -624,8 +716,10 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 	if (rc == 0 && *out != NULL)
 		rc = try_to_join_more(r, q, out, err);
 	if (rc == 0 && *out != NULL)
+		rc = take_weighed(r, q, out, &done, err);
+	if (rc == 0 && *out != NULL && !done)
 		rc = try_to_rebalance(r, q, out, &done, err);
-	else if (rc == 0)
+	else if (rc == 0 && *out == NULL)
 		rc = route_anew(r, q, out, err);
 	if (rc == 0)
 		rc = mend(r, q, out, err);

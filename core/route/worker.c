@@ -2,7 +2,9 @@
 /*
  * One thread, one mailbox.  The mailbox is idle, asked, or answered; the lock
  * is held to change that, never while a plan is made.  Other work is done when
- * no plan is asked for, and what repairs need is prepared while nobody asks.
+ * no plan is asked for, and what repairs need is prepared while nobody asks.  Work that
+ * can wait (plan_worker_run_beside()) is given up by a flag of the engines' host, which is
+ * set under the lock and taken back when the thread looks for what is next.
  */
 #include "core/route/worker.h"
 
@@ -25,6 +27,7 @@ enum mailbox { BOX_IDLE, BOX_ASKED, BOX_ANSWERED };
 struct job {
 	void (*fn)(void *arg); /* NULL: none */
 	void *arg;
+	bool can_wait; /* it is given up for whatever else is asked */
 };
 
 struct plan_worker {
@@ -38,6 +41,7 @@ struct plan_worker {
 	/* under the lock */
 	enum mailbox box;
 	bool quit, has_ended;
+	bool is_beside;		      /* the job that runs can wait */
 	struct plan_request question; /* holds references */
 	struct plan *result;
 	int rc;
@@ -66,12 +70,16 @@ await(struct plan_worker *w, struct job *job, struct plan **idle)
 	*idle = NULL;
 	job->fn = NULL;
 	pthread_mutex_lock(&w->lock);
+	w->is_beside = false;
+	route_host_give_up(w->router->host, false);
 	while (w->box != BOX_ASKED && w->jobs.n == 0 && w->idle == NULL && !w->quit)
 		pthread_cond_wait(&w->asked, &w->lock);
 	go_on = !w->quit;
 	if (go_on && w->box != BOX_ASKED) {
 		if (w->jobs.n > 0) {
 			*job = first_job(w);
+			w->is_beside = job->can_wait;
+			route_host_give_up(w->router->host, job->can_wait && w->jobs.n > 0);
 		} else {
 			*idle = w->idle;
 			w->idle = NULL;
@@ -176,10 +184,19 @@ drop_question(struct plan_worker *w)
 	w->question = (struct plan_request){ 0 };
 }
 
+/* Under the lock: something is asked for that does not wait for what runs beside. */
+static void
+go_before_beside(struct plan_worker *w)
+{
+	if (w->is_beside)
+		route_host_give_up(w->router->host, true);
+}
+
 static void
 tell_to_stop(struct plan_worker *w)
 {
 	w->quit = true;
+	go_before_beside(w);
 	route_host_cancel(w->router->host);
 	pthread_cond_signal(&w->asked);
 }
@@ -224,17 +241,29 @@ plan_worker_free(struct plan_worker *w)
 	free(w);
 }
 
-bool
-plan_worker_run(struct plan_worker *w, void (*fn)(void *arg), void *arg)
+static bool
+add_job(struct plan_worker *w, struct job job)
 {
-	struct job job = { fn, arg };
 	bool ok;
 
 	pthread_mutex_lock(&w->lock);
 	ok = fm_vec_push(&w->jobs, job);
+	go_before_beside(w);
 	pthread_cond_signal(&w->asked);
 	pthread_mutex_unlock(&w->lock);
 	return ok;
+}
+
+bool
+plan_worker_run(struct plan_worker *w, void (*fn)(void *arg), void *arg)
+{
+	return add_job(w, (struct job){ fn, arg, false });
+}
+
+bool
+plan_worker_run_beside(struct plan_worker *w, void (*fn)(void *arg), void *arg)
+{
+	return add_job(w, (struct job){ fn, arg, true });
 }
 
 void
@@ -251,6 +280,7 @@ plan_worker_start(struct plan_worker *w, const struct plan_request *q)
 	plan_put(w->idle);
 	w->idle = NULL;
 	w->box = BOX_ASKED;
+	go_before_beside(w);
 	pthread_cond_signal(&w->asked);
 	pthread_mutex_unlock(&w->lock);
 }

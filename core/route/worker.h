@@ -36,6 +36,10 @@ void plan_worker_prepare(struct plan_worker *w, struct plan *p);
  * one after the other; a plan that is asked for goes first.  Then wake().  What has not
  * begun when the worker is freed never does.  False: out of memory. */
 bool plan_worker_run(struct plan_worker *w, void (*fn)(void *arg), void *arg);
+/* Likewise for work that can wait: it is given up as soon as a plan or other work is asked for, and
+ * engines that it calls are told to stop.  It is done, then, by route_host_is_cancelled() of the
+ * router's host, which it asks between two steps. */
+bool plan_worker_run_beside(struct plan_worker *w, void (*fn)(void *arg), void *arg);
 /* Is it ready?  Then *rc is what plan_make() returned, with *out or *err. */
 bool plan_worker_take(struct plan_worker *w, int *rc, struct plan **out, struct fm_error *err);
 

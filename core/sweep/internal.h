@@ -17,10 +17,11 @@
 
 /* What routing is asked for beside a plan of what is there. */
 struct sweep_asked {
-	bool chain_changed; /* the same fabric is to be routed anew */
-	bool asked_anew;    /* of this sweep, which has not come to that yet */
-	bool asked_drain;   /* likewise drain_once */
-	bool drain_once;    /* this time, whatever the settings say */
+	bool chain_changed;	     /* the same fabric is to be routed anew */
+	bool asked_anew;	     /* of this sweep, which has not come to that yet */
+	bool asked_drain;	     /* likewise drain_once */
+	bool drain_once;	     /* this time, whatever the settings say */
+	struct plan_weighed weighed; /* for a quiet pass, if the next sweep is one */
 };
 
 /* What this discovery has met. */

@@ -120,6 +120,7 @@ routing_start(struct sweeper *s)
 		.linger_ms = s->set.addresses.lid_linger_ms,
 		.rebalance = s->set.transition.rebalance,
 		.quiet = s->run.quiet,
+		.weighed = s->asked->weighed.found != NULL ? &s->asked->weighed : NULL,
 		.drain = s->asked->drain_once ? PLAN_DRAIN_ALWAYS : s->set.transition.drain,
 		.mcast_sls = mcast_make_trees(s),
 		.mcast_trees = MCAST_TREES_DEFAULT };

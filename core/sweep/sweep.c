@@ -117,6 +117,7 @@ sweeper_free(struct sweeper *s)
 	todo_clear(s->todo);
 	fm_hash_fini(&s->disc->newcomers);
 	traps_fini(s->traps);
+	plan_weighed_put(&s->asked->weighed);
 	mem = s->mem;
 	fm_arena_fini(&mem);
 }
@@ -201,6 +202,14 @@ sweeper_drain(struct sweeper *s)
 {
 	s->asked->drain_once = s->asked->chain_changed = true;
 	sweeper_request(s, SWEEP_HEAVY, "drain");
+}
+
+void
+sweeper_offer(struct sweeper *s, const struct plan_weighed *weighed)
+{
+	plan_weighed_put(&s->asked->weighed);
+	s->asked->weighed = *weighed;
+	sweeper_request(s, SWEEP_LIGHT, "auto has weighed");
 }
 
 bool
@@ -322,6 +331,7 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 	    s->asked->chain_changed || s->asked->asked_anew; /* the next is to come to it */
 	s->asked->drain_once = s->asked->drain_once || s->asked->asked_drain;
 	s->asked->asked_anew = s->asked->asked_drain = false;
+	plan_weighed_put(&s->asked->weighed);
 	mcast_sweep_ended(s);
 	if (s->run.failed)
 		outcome = SWEEP_FAILED;
@@ -463,8 +473,9 @@ after_discovery(struct sweeper *s)
 		    s->disc->fell_silent || model_drops(s);
 
 		s->run.quiet = !news &&
-		    plan_wants_quiet_pass(
-			s->plan, s->p.chain, &s->set.routing, s->set.transition.rebalance);
+		    (s->asked->weighed.found != NULL ||
+			plan_wants_quiet_pass(
+			    s->plan, s->p.chain, &s->set.routing, s->set.transition.rebalance));
 		news = news || s->run.quiet;
 		if (!sms_decide(s) || !news) {
 			end_sweep(s,

@@ -59,6 +59,9 @@ void sweeper_step(struct sweeper *s);
 int64_t sweeper_due_ns(const struct sweeper *s);
 /* Tables that wait for it may be taken up by emptying entries: a sweep is asked for. */
 void sweeper_drain(struct sweeper *s);
+/* What rivals have come to beside the tables in force, while it is idle: a sweep is asked for, and
+ * if it finds nothing else to do they are taken up, or told of.  The references are taken over. */
+void sweeper_offer(struct sweeper *s, const struct plan_weighed *weighed);
 /* Nothing runs and nothing is asked for. */
 bool sweeper_idle(const struct sweeper *s);
 /* Of the sweep that runs or ran last. */

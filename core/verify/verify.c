@@ -85,6 +85,8 @@ find_verdict(struct judge *j, struct fm_pool *workers, struct fm_error *err)
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory while verifying tables");
 	if (rc == 0)
 		rc = judge_lids(j, workers, &acyclic, err);
+	if (rc == 0 && verify_is_given_up(j->req))
+		rc = fm_fail(err, FM_E_CANCELLED, "the verification is given up");
 	if (rc != 0)
 		return rc;
 	count_switchless(j);

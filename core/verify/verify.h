@@ -16,6 +16,7 @@
 #define CORE_VERIFY_VERIFY_H
 
 #include <fmd/engine.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "core/cdg/sl_model.h"
@@ -32,7 +33,16 @@ struct verify_request {
 	/* NULL, or [n_switches]: credit loops all of whose links are among switches of one
 	 * number, not 0, are allowed */
 	const uint16_t *loops_within;
+	/* NULL, or set from another thread when the verdict is not wanted any more: FM_E_CANCELLED,
+	 * after at most a tile of LIDs and what follows them */
+	const atomic_bool *given_up;
 };
+
+static inline bool
+verify_is_given_up(const struct verify_request *req)
+{
+	return req->given_up != NULL && atomic_load_explicit(req->given_up, memory_order_relaxed);
+}
 
 /* What kind of wrong the witness shows. */
 enum verify_fault {
@@ -63,7 +73,7 @@ struct verdict {
 };
 
 /* Judge.  Returns 0 with *verdict filled (also when it is a bad one), or
- * FM_E_RESOURCE.  The same verdict at any number of workers. */
+ * FM_E_RESOURCE, or FM_E_CANCELLED.  The same verdict at any number of workers. */
 int verify_tables(const struct snapshot *snap, const struct fm_tables *tables,
     const struct verify_request *req, struct fm_pool *workers, struct verdict *verdict,
     struct fm_error *err);

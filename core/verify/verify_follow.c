@@ -429,6 +429,8 @@ follow_set(void *arg, uint32_t i, unsigned worker)
 	uint32_t component = j->snap->sw_component[c->sw];
 	uint16_t lid = f->lids[c->first];
 
+	if (verify_is_given_up(j->req))
+		return;
 	w->stamp++;
 	w->n_order = 0;
 	w->loops = false;

@@ -281,7 +281,7 @@ judge_tile(void *arg, uint32_t tile, unsigned worker)
 	uint64_t lids, n_lost;
 
 	w->base = tile * LANES;
-	if (!list_lids(k, w))
+	if (verify_is_given_up(k->j->req) || !list_lids(k, w))
 		return;
 	load_entries(k, w);
 	find_levels(k, w);

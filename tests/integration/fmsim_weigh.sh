@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# auto weighs rivals that are too slow to be waited for when it is quiet, and tells what it has measured.  A cable that
+# goes meanwhile is repaired without waiting for them, though one never ends: they are given up, and weighed anew later.
+set -u
+
+. "$(dirname "$0")/fmsim.bash"
+need
+"$build/fmd" --plugin-dir="$build/tests/modules/.libs" --config=none --list-engines 2>&1 | grep -q libseccomp && skip "built without libseccomp"
+for e in hyperx dfsssp nue; do
+	[ -e "$build/plugins/engines/.libs/$e.so" ] || skip "engine $e is not built"
+done
+
+# Small enough for nue to be asked at once, too large for dfsssp.
+"$build/fmroute" gen hyperx 6x6x6 6 >"$dir/whole" || exit 1
+"$build/fmroute" fail "$dir/whole" --links=5% --seed=3 >"$dir/net" || exit 1
+"$build/fmroute" "$dir/net" --engine=auto >"$dir/at_once" || fail "not routed"
+grep -q "^weighed " "$dir/at_once" || fail "nothing was weighed: $(cat "$dir/at_once")"
+! grep -q "^weighed .*dfsssp" "$dir/at_once" || fail "dfsssp was waited for: $(cat "$dir/at_once")"
+
+simulate "$dir/net"
+# Engines in processes of their own: one can be made to take for ever.
+printf "chain = auto\nengine_isolation = all\nlog_level = info\n" >"$dir/fmd.conf"
+start_fmd host-0-0-0-1
+pgrep -P "$fmd" -f fmd-engine-host >"$dir/engines" || fail "no engine waits in a process of its own"
+while read -r p; do kill -STOP "$p"; done <"$dir/engines"
+
+await "$dir/fmd.out" "auto weighs rivals of"
+n=$(said "$dir/fmd.out" "SUBNET UP")
+fmsim_say unlink "sw-0-0-0[7]" >/dev/null || fail "unlink"
+await "$dir/fmd.out" "SUBNET UP" $((n + 1))
+# In the order of the log: given up, repaired; nothing was waited for, nor found.
+sed -n '/auto weighs rivals of/,$p' "$dir/fmd.out" >"$dir/since"
+grep -n "auto weighs no more: given up" "$dir/since" >"$dir/given_up" || fail "it was not given up: $(cat "$dir/since")"
+grep -n "SUBNET UP.*repaired" "$dir/since" >"$dir/repaired" || fail "not repaired: $(cat "$dir/since")"
+[ "$(head -n 1 "$dir/given_up" | cut -d: -f1)" -lt "$(head -n 1 "$dir/repaired" | cut -d: -f1)" ] ||
+	fail "repaired before it was given up: $(cat "$dir/since")"
+! grep -q "auto has weighed" "$dir/since" || fail "weighed with an engine that does not answer: $(cat "$dir/since")"
+
+# The processes that had stopped but were not asked go on; the one that was asked was ended.
+while read -r p; do kill -CONT "$p" 2>/dev/null; done <"$dir/engines"
+await "$dir/fmd.out" "auto weighs rivals of" 2
+await "$dir/fmd.out" "auto has weighed: .*dfsssp"
+is_told() { fmctl routes >"$dir/answer" && grep -q "^weighed .*dfsssp [0-9]* and 0\.[0-9]*" "$dir/answer"; }
+until_true is_told
+kill "$fmd"
+wait "$fmd"
+exit 0
