@@ -247,12 +247,13 @@ void
 route_host_cancel(struct route_host *h)
 {
 	atomic_store(&h->cancelled, true);
+	atomic_store(&h->given_up, true);
 }
 
 void
 route_host_give_up(struct route_host *h, bool given_up)
 {
-	atomic_store(&h->given_up, given_up);
+	atomic_store(&h->given_up, given_up || atomic_load(&h->cancelled));
 }
 
 const atomic_bool *
@@ -264,6 +265,5 @@ route_host_given_up(const struct route_host *h)
 bool
 route_host_is_cancelled(const struct route_host *h)
 {
-	return atomic_load_explicit(&h->cancelled, memory_order_relaxed) ||
-	    atomic_load_explicit(&h->given_up, memory_order_relaxed);
+	return atomic_load_explicit(&h->given_up, memory_order_relaxed);
 }

@@ -36,13 +36,13 @@ void route_host_warm(struct route_host *h, const struct route_scratch *scratch);
 bool route_host_is_late(const struct route_host *h);
 /* Has the engine asked should_stop() since the call began? */
 bool route_host_was_asked(const struct route_host *h);
-/* Are calls to stop, for good or as they are given up? */
-bool route_host_is_cancelled(const struct route_host *h);
-/* From any thread: this call and later ones are to stop, till that is taken back. */
-void route_host_give_up(struct route_host *h, bool given_up);
-/* Is that so now?  For who works beside engines; it lives as long as h. */
-const atomic_bool *route_host_given_up(const struct route_host *h);
 /* From any thread, for good: this call and all later ones are to stop. */
 void route_host_cancel(struct route_host *h);
+/* Likewise, till it is taken back; not while another thread may cancel. */
+void route_host_give_up(struct route_host *h, bool given_up);
+/* Are calls to stop, by either? */
+bool route_host_is_cancelled(const struct route_host *h);
+/* The same for who judges what engines make; it lives as long as h. */
+const atomic_bool *route_host_given_up(const struct route_host *h);
 
 #endif

@@ -184,19 +184,10 @@ drop_question(struct plan_worker *w)
 	w->question = (struct plan_request){ 0 };
 }
 
-/* Under the lock: something is asked for that does not wait for what runs beside. */
-static void
-go_before_beside(struct plan_worker *w)
-{
-	if (w->is_beside)
-		route_host_give_up(w->router->host, true);
-}
-
 static void
 tell_to_stop(struct plan_worker *w)
 {
 	w->quit = true;
-	go_before_beside(w);
 	route_host_cancel(w->router->host);
 	pthread_cond_signal(&w->asked);
 }
@@ -239,6 +230,14 @@ plan_worker_free(struct plan_worker *w)
 	pthread_cond_destroy(&w->ended);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
+}
+
+/* Under the lock: something is asked for that does not wait for what runs beside. */
+static void
+go_before_beside(struct plan_worker *w)
+{
+	if (w->is_beside)
+		route_host_give_up(w->router->host, true);
 }
 
 static bool

@@ -5,7 +5,7 @@
 set -u
 
 . "$(dirname "$0")/fmsim.bash"
-need
+need pgrep
 "$build/fmd" --plugin-dir="$build/tests/modules/.libs" --config=none --list-engines 2>&1 | grep -q libseccomp && skip "built without libseccomp"
 for e in hyperx dfsssp nue; do
 	[ -e "$build/plugins/engines/.libs/$e.so" ] || skip "engine $e is not built"
