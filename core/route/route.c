@@ -622,10 +622,11 @@ take_weighed(struct router *r, const struct plan_request *q, struct plan **p, bo
     struct fm_error *err)
 {
 	const struct plan *found = q->weighed != NULL ? q->weighed->found : NULL;
+	struct plan_request only_free = *q;
 	struct plan *fresh = NULL;
 	int rc = 0;
 
-	if (found == NULL || !q->quiet || (*p)->made != PLAN_KEPT ||
+	if (found == NULL || !q->quiet || q->flight.n_installed > 0 || (*p)->made != PLAN_KEPT ||
 	    q->prev->tables != q->weighed->was->tables ||
 	    !graph_same_ends(&found->snap->fab, &q->snap->fab))
 		return 0;
@@ -635,7 +636,8 @@ take_weighed(struct router *r, const struct plan_request *q, struct plan **p, bo
 		rc = plan_as_found(r, q, *p, &fresh, err);
 	if (rc != 0 || fresh == NULL)
 		return rc;
-	if ((rc = order(r, q, &fresh, err)) != 0)
+	only_free.only_free = true;
+	if ((rc = order(r, &only_free, &fresh, err)) != 0)
 		return rc; /* it is let go */
 	*done = fresh->tables == found->tables && costs_nothing(&fresh->change);
 	(*p)->rivals_asked = *done || !q->flight.older;

@@ -160,6 +160,7 @@ start_reconfig(struct reconfig *c, struct router *r, const struct plan_request *
 		.flight = &q->flight,
 		.drain = q->drain,
 		.allow_credit_loops = q->chain->allow_credit_loops,
+		.only_free = q->only_free,
 		.now_ms = q->now_ms,
 		.fab = has_cables_beside(q, p) ? &q->wire->fab : &p->snap->fab,
 		.usable = &p->snap->fab,
@@ -221,7 +222,8 @@ find_rules(struct reconfig *c)
 		c->clashes = ok && c->n_conflicting > 0 && !c->same_vls;
 	} else if (ok && !c->same_vls) {
 		c->clashes = true;
-		ok = reconfig_partition(c);
+		c->n_conflicting = c->only_free;
+		ok = c->only_free || reconfig_partition(c);
 	}
 	return ok;
 }
@@ -244,7 +246,9 @@ order_writing(struct router *r, const struct plan_request *q, const struct plan 
 	deferred = c.in_flight && !holds_older(&c);
 	p->change.sls_clash = c.clashes;
 	count(&c, &p->change);
-	if (c.n_conflicting > 0)
+	if (c.n_conflicting > 0 && q->only_free)
+		p->change.n_drained = c.n_conflicting; /* that are known */
+	else if (c.n_conflicting > 0)
 		rc = reconfig_resolve_conflicts(&c, &stays, err);
 	if (rc == 0 && stays == NULL) {
 		if (deferred)
