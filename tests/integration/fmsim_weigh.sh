@@ -12,8 +12,8 @@ for e in hyperx dfsssp nue; do
 done
 
 # Small enough for nue to be asked at once, too large for dfsssp.
-"$build/fmroute" gen hyperx 6x6x6 6 >"$dir/whole" || exit 1
-"$build/fmroute" fail "$dir/whole" --links=5% --seed=3 >"$dir/net" || exit 1
+"$build/fmroute" gen hyperx 7x7x5 5 >"$dir/whole" || exit 1
+"$build/fmroute" fail "$dir/whole" --links=1% --seed=3 >"$dir/net" || exit 1
 "$build/fmroute" "$dir/net" --engine=auto >"$dir/at_once" || fail "not routed"
 grep -q "^weighed " "$dir/at_once" || fail "nothing was weighed: $(cat "$dir/at_once")"
 ! grep -q "^weighed .*dfsssp" "$dir/at_once" || fail "dfsssp was waited for: $(cat "$dir/at_once")"
@@ -41,8 +41,22 @@ grep -n "SUBNET UP.*repaired" "$dir/since" >"$dir/repaired" || fail "not repaire
 while read -r p; do kill -CONT "$p" 2>/dev/null; done <"$dir/engines"
 await "$dir/fmd.out" "auto weighs rivals of" 2
 await "$dir/fmd.out" "auto has weighed: .*dfsssp"
-is_told() { fmctl routes >"$dir/answer" && grep -q "^weighed .*dfsssp [0-9]* and 0\.[0-9]*" "$dir/answer"; }
+# dfsssp is better, by bisections, and other SLs would have entries emptied: nue stays, and that is told once.
+is_told() { fmctl routes >"$dir/answer" && grep -q "^weighed .*dfsssp [0-9]* and 0\.[0-9]*; dfsssp is not taken" "$dir/answer"; }
 until_true is_told
+says "^nue "
+exits 0 events --kind=better-tables
+says "dfsssp would route better than nue: nue has [0-9]* .*, dfsssp [0-9]* and 0\.[0-9]*; it needs .*: chain = dfsssp, fmctl reload and fmctl drain take it"
+[ "$(grep -c "better-tables" "$dir/answer")" = 1 ] || fail "told more than once: $(cat "$dir/answer")"
+
+# What the event says is to be done has it.
+printf "chain = dfsssp\nlog_level = info\n" >"$dir/fmd.conf"
+exits 0 reload
+is_waiting() { fmctl status >"$dir/answer" && grep -q "fmctl drain" "$dir/answer"; }
+until_true is_waiting
+exits 0 drain
+is_taken() { fmctl routes >"$dir/answer" && grep -q "^dfsssp " "$dir/answer"; }
+until_true is_taken
 kill "$fmd"
 wait "$fmd"
 exit 0
