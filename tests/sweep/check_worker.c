@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Routing off the loop: while an engine takes its time, SMInfo is answered
- * and a trap is remembered; stopping meanwhile is clean.
+ * and a trap is remembered; stopping meanwhile is clean.  Rivals of `auto` that were weighed
+ * on that thread are taken up by a sweep.
  */
 #include <check.h>
 #include <pthread.h>
@@ -11,6 +12,8 @@
 
 #include <fmd/engine.h>
 
+#include "core/route/weigh.h"
+#include "core/route/weighing.h"
 #include "lib/log.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
@@ -296,6 +299,65 @@ START_TEST(test_stop_with_other_work)
 }
 END_TEST
 
+/* ---------------------------------------------------------------------- rivals */
+
+extern const struct fm_engine fattree_LTX_fm_engine, updn_LTX_fm_engine;
+
+static const struct chain_rival rivals[] = {
+	{ { .engine = &updn_LTX_fm_engine, .name = "updn", .because = "ragged" }, 0 }
+};
+static const struct chain_entry ragged[] = { { .engine = &fattree_LTX_fm_engine,
+    .name = "fattree",
+    .because = "a tree",
+    .rival = rivals,
+    .n_rivals = 1 } };
+
+/* What rivals have come to beside the tables in force. */
+static struct plan_weighed
+weigh_them(void)
+{
+	struct plan *p = (struct plan *)(uintptr_t)sweeper_plan(rig.sweeper);
+	struct plan_weighed found = { 0 };
+	struct weighing *w;
+
+	ck_assert(weigh_is_due(p, &rig.chain, PLAN_REBALANCE_AUTO));
+	w = weighing_start(rig.worker, &rig.router, p, &rig.chain, &rig.set.routing);
+	ck_assert_ptr_nonnull(w);
+	while (!weighing_has_ended(w))
+		sem_wait(&rig.woken);
+	ck_assert(weighing_take(w, &found));
+	return found;
+}
+
+/* A sweep takes the tables up that a rival has made, if nothing else has happened (0); else (1)
+ * what has happened is repaired, and they are of no use. */
+START_TEST(test_rivals_are_taken_up)
+{
+	struct plan_weighed found;
+	struct fm_rng rng;
+
+	rig_generate(&rig.nl, "director 12 6 10 4 2 6 seed=1");
+	rig_sim(&rig, NULL);
+	rig.off_loop = true;
+	rig.chain = (struct chain){ .entries = ragged, .n_entries = 1 };
+	rig_bring_up(&rig);
+	ck_assert_str_eq(sweeper_plan(rig.sweeper)->engine, "fattree");
+	found = weigh_them();
+	ck_assert_ptr_nonnull(found.found->tables);
+	memset(rig.drained, 0, sizeof(rig.drained));
+	fm_rng_seed(&rng, 1);
+	if (_i == 1)
+		rig_lose_a_cable(&rig, &rng);
+	sweeper_offer(rig.sweeper, &found);
+	rig_run(&rig, SWEEP_LIGHT);
+	rig_expect_up(&rig);
+	ck_assert_str_eq(sweeper_plan(rig.sweeper)->engine, _i == 0 ? "updn" : "fattree");
+	ck_assert_int_eq(sweeper_plan(rig.sweeper)->rivals_asked, _i == 0);
+	for (size_t i = 0; i < sizeof(rig.drained) / sizeof(rig.drained[0]); i++)
+		ck_assert_uint_eq(rig.drained[i], 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -312,6 +374,10 @@ main(void)
 	tcase_add_test(t, test_other_work);
 	tcase_add_test(t, test_log_set_while_working);
 	tcase_add_test(t, test_stop_with_other_work);
+	suite_add_tcase(suite, t);
+	t = tcase_create("rivals");
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_loop_test(t, test_rivals_are_taken_up, 0, 2);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }
