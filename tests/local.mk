@@ -14,7 +14,8 @@ LDADD = $(test_libs) libfmlab.la libfmcore.la libfmcommon.la $(EVENT_LIBS) $(JAN
 # make check-threaded: what .ci/run runs under ThreadSanitizer too; nothing else is built.
 THREADED_TESTS = tests/unit/check_pool tests/unit/check_snapshot tests/unit/check_verify tests/unit/check_adaptive \
 	tests/unit/check_metrics tests/unit/check_plan tests/engine/check_fattree tests/sweep/check_sa_threads \
-	tests/sweep/check_worker tests/unit/check_event_ring tests/unit/check_saver tests/unit/check_copies
+	tests/sweep/check_worker tests/engine/check_weigh tests/unit/check_event_ring tests/unit/check_saver \
+	tests/unit/check_copies
 # THREADED_RUN= builds them and runs none.
 THREADED_RUN = $(THREADED_TESTS)
 .PHONY: check-threaded
