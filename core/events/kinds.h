@@ -77,7 +77,7 @@
 	    "The fullest cable between switches carries more routes than the fullest before.") \
 	X(BETTER_TABLES, "better-tables", false, \
 	    "Another engine that auto has weighed would route better, and is not taken, as " \
-	    "entries would have to be emptied for a moment.") \
+	    "entries may have to be emptied for a moment.") \
 	X(DEADLOCK_RISK, "deadlock-risk", false, \
 	    "The tables, or the change to them, may deadlock.") \
 	X(LIDS_EMPTIED, "lids-emptied", false, \

@@ -82,6 +82,14 @@ void tables_sl_rows(const struct tables *t, uint32_t n_switches, fm_sw *row_of /
  * FM_PROVIDES_SL. */
 void tables_copy_sl(struct tables *to, const struct tables *from, uint32_t n_switches, size_t n);
 
+/* Are all packets in VL 0, whatever their SLs are? */
+static inline bool
+tables_have_one_vl(const struct fm_tables *t)
+{
+	return t->n_vls_used <= 1 ||
+	    (t->sl_shape == FM_SL_ZERO && t->sl2vl_shape == FM_SL2VL_MODULO);
+}
+
 static inline bool
 tables_are_adaptive(const struct fm_tables *t)
 {

@@ -265,9 +265,6 @@ struct plan_request {
 	bool quiet; /* nothing has happened since prev: asked to have entries go back, or to
 		     * rebalance it */
 	const struct plan_weighed *weighed; /* NULL, or to be taken up when it is quiet */
-	/* The plan is wanted only if no entry is emptied for it: where one has to be, how to write
-	 * it is not sought, and change.n_drained is not 0 */
-	bool only_free;
 	struct plan_flight flight;
 	uint16_t mcast_sls;  /* bit i: there are multicast groups of SL i; 0: no trees are wanted */
 	uint8_t mcast_trees; /* at most so many */

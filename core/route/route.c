@@ -598,7 +598,7 @@ plan_as_found(struct router *r, const struct plan_request *q, const struct plan 
 	return rc;
 }
 
-/* Better tables are there, and it costs something to have them. */
+/* Better tables are there, and it may cost something to have them. */
 static void
 tell_of_better(struct plan *p, const struct plan *found)
 {
@@ -606,25 +606,49 @@ tell_of_better(struct plan *p, const struct plan *found)
 
 	events_add(EVENT_BETTER_TABLES, FM_LOG_NOTICE, "route", NULL,
 	    "engine %s would route better than %s: %s; it needs %u VLs instead of %u, and is not "
-	    "taken, as "
-	    "entries would have to be emptied for a moment: chain = %s, fmctl reload and fmctl "
-	    "drain take it",
+	    "taken by itself, as entries may have to be emptied for a moment: chain = %s, fmctl "
+	    "reload and fmctl drain take it",
 	    found->engine, p->engine, p->weighed, found->verdict.vls, p->verdict.vls,
 	    found->engine);
 	snprintf(p->weighed + at, sizeof(p->weighed) - at,
-	    "; %.40s is not taken, as entries would have to be emptied", found->engine);
+	    "; %.40s is not taken by itself, as entries may have to be emptied", found->engine);
 }
 
-/* What rivals have come to: their tables in place of *p, if it is quiet still and no entry is
- * emptied for them: *done, and it has been through order().  Else they are told of. */
+/* The tables that were found in place of *p, if no entry is emptied for them: *done, and it has
+ * been through order().  Between tables of several VLs one has to be nearly always, and to find
+ * that out takes seconds on a large fabric, in which an event would wait: they are not tried. */
+static int
+try_found(struct router *r, const struct plan_request *q, struct plan **p, bool *done,
+    struct fm_error *err)
+{
+	struct plan *fresh = NULL;
+	int rc;
+
+	if (!tables_have_one_vl(&(*p)->tables->t) ||
+	    !tables_have_one_vl(&q->weighed->found->tables->t))
+		return 0;
+	rc = plan_as_found(r, q, *p, &fresh, err);
+	if (rc != 0 || fresh == NULL)
+		return rc;
+	if ((rc = order(r, q, &fresh, err)) != 0)
+		return rc; /* it is let go */
+	*done = fresh->tables == q->weighed->found->tables && costs_nothing(&fresh->change);
+	if (*done) {
+		plan_put(*p);
+		*p = plan_get(fresh);
+	}
+	plan_put(fresh);
+	return 0;
+}
+
+/* What rivals have come to, if it is quiet still: better tables are taken up if that costs
+ * nothing, else told of. */
 static int
 take_weighed(struct router *r, const struct plan_request *q, struct plan **p, bool *done,
     struct fm_error *err)
 {
 	const struct plan *found = q->weighed != NULL ? q->weighed->found : NULL;
-	struct plan_request only_free = *q;
-	struct plan *fresh = NULL;
-	int rc = 0;
+	int rc;
 
 	if (found == NULL || !q->quiet || q->flight.n_installed > 0 || (*p)->made != PLAN_KEPT ||
 	    q->prev->tables != q->weighed->was->tables ||
@@ -632,22 +656,13 @@ take_weighed(struct router *r, const struct plan_request *q, struct plan **p, bo
 		return 0;
 	memcpy((*p)->weighed, found->weighed, sizeof((*p)->weighed));
 	(*p)->rivals_asked = true;
-	if (found->tables != NULL)
-		rc = plan_as_found(r, q, *p, &fresh, err);
-	if (rc != 0 || fresh == NULL)
+	if (found->tables == NULL)
+		return 0;
+	if ((rc = try_found(r, q, p, done, err)) != 0 || *done)
 		return rc;
-	only_free.only_free = true;
-	if ((rc = order(r, &only_free, &fresh, err)) != 0)
-		return rc; /* it is let go */
-	*done = fresh->tables == found->tables && costs_nothing(&fresh->change);
-	(*p)->rivals_asked = *done || !q->flight.older;
-	if (*done) {
-		plan_put(*p);
-		*p = plan_get(fresh);
-	} else if ((*p)->rivals_asked) {
+	(*p)->rivals_asked = !q->flight.older;
+	if ((*p)->rivals_asked)
 		tell_of_better(*p, found);
-	}
-	plan_put(fresh);
 	return 0;
 }
 

@@ -265,10 +265,6 @@ visit_lids(struct order *o)
 		fit = insert_new(o);
 	if (fit > DEPEND_CYCLE)
 		return false;
-	if (fit == DEPEND_CYCLE && c->only_free) {
-		c->n_conflicting = 1; /* some LID does, whatever the order */
-		return true;
-	}
 	if (!any_spare || fit == DEPEND_CYCLE ||
 	    !graph_same_ends(&o->c->prev->snap->fab, &o->c->p->snap->fab))
 		return find_rules(o, true, true);

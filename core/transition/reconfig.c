@@ -86,14 +86,6 @@ has_cables_beside(const struct plan_request *q, const struct plan *p)
 	return false;
 }
 
-/* Are all packets in VL 0, whatever their SLs are? */
-static bool
-has_one_vl(const struct fm_tables *t)
-{
-	return t->n_vls_used <= 1 ||
-	    (t->sl_shape == FM_SL_ZERO && t->sl2vl_shape == FM_SL2VL_MODULO);
-}
-
 static void
 note_vls(struct reconfig *c)
 {
@@ -101,7 +93,7 @@ note_vls(struct reconfig *c)
 	uint32_t was = prev->tables->t.n_vls_used, now = p->tables->t.n_vls_used;
 
 	c->n_vls = was > now ? was : now;
-	if (has_one_vl(&prev->tables->t) && has_one_vl(&p->tables->t))
+	if (tables_have_one_vl(&prev->tables->t) && tables_have_one_vl(&p->tables->t))
 		c->n_vls = 1;
 	c->same_vls = c->n_vls == 1 || (reconfig_same_sls(prev, p) && plan_same_vls(prev, p));
 }
@@ -160,7 +152,6 @@ start_reconfig(struct reconfig *c, struct router *r, const struct plan_request *
 		.flight = &q->flight,
 		.drain = q->drain,
 		.allow_credit_loops = q->chain->allow_credit_loops,
-		.only_free = q->only_free,
 		.now_ms = q->now_ms,
 		.fab = has_cables_beside(q, p) ? &q->wire->fab : &p->snap->fab,
 		.usable = &p->snap->fab,
@@ -222,8 +213,7 @@ find_rules(struct reconfig *c)
 		c->clashes = ok && c->n_conflicting > 0 && !c->same_vls;
 	} else if (ok && !c->same_vls) {
 		c->clashes = true;
-		c->n_conflicting = c->only_free;
-		ok = c->only_free || reconfig_partition(c);
+		ok = reconfig_partition(c);
 	}
 	return ok;
 }
@@ -246,9 +236,7 @@ order_writing(struct router *r, const struct plan_request *q, const struct plan 
 	deferred = c.in_flight && !holds_older(&c);
 	p->change.sls_clash = c.clashes;
 	count(&c, &p->change);
-	if (c.n_conflicting > 0 && q->only_free)
-		p->change.n_drained = c.n_conflicting; /* that are known */
-	else if (c.n_conflicting > 0)
+	if (c.n_conflicting > 0)
 		rc = reconfig_resolve_conflicts(&c, &stays, err);
 	if (rc == 0 && stays == NULL) {
 		if (deferred)

@@ -48,7 +48,7 @@ struct reconfig {
 	const struct plan *target; /* of writing that was interrupted at prev; else NULL */
 	const struct plan_flight *flight;
 	enum plan_drain drain;
-	bool allow_credit_loops, only_free;
+	bool allow_credit_loops;
 	int64_t now_ms;
 	const struct fm_fabric *fab, *usable; /* of all entries; of new ones, perhaps less */
 	struct fm_fabric was;		      /* fab, as far as the tables before have rows */

@@ -151,7 +151,7 @@ START_TEST(taken_or_told_of_once)
 	ck_assert_uint_eq(c.plan->mark, 7);
 	ck_assert_int_eq(told[0] != '\0', cases[_i].is_told);
 	ck_assert_int_eq(c.plan->weighed[0] != '\0', is_other || cases[_i].is_told);
-	ck_assert_int_eq(strstr(c.plan->weighed, " is not taken, as ") != NULL, cases[_i].is_told);
+	ck_assert_int_eq(strstr(c.plan->weighed, " is not taken by itself, as ") != NULL, cases[_i].is_told);
 	ck_assert_msg(
 	    !cases[_i].is_told || strstr(told, "dfsssp would route better") != NULL, "%s", told);
 	ck_assert(!is_due(&c));
@@ -224,54 +224,6 @@ START_TEST(of_other_tables_is_nothing)
 	other.plan = NULL;
 	end(&c);
 	end(&other);
-}
-END_TEST
-
-static const struct {
-	const char *words;
-	double links_pct;
-	const struct fm_engine *was, *is;
-	bool is_free;
-} changes[] = {
-	{ "pods 3 20 20 0 20 18", 0, &fattree_LTX_fm_engine, &updn_LTX_fm_engine, true },
-	{ "pods 3 20 20 0 20 18", 5, &updn_LTX_fm_engine, &minhop_LTX_fm_engine, false },
-	{ "dragonfly 4 2 2", 0, &dragonfly_LTX_fm_engine, &updn_LTX_fm_engine, false },
-	{ "dragonfly 4 2 2", 5, &dragonfly_LTX_fm_engine, &dfsssp_LTX_fm_engine, false },
-	{ "random 24 5 2 7", 0, &updn_LTX_fm_engine, &dfsssp_LTX_fm_engine, false },
-	{ "torus 4x4 2", 0, &dfsssp_LTX_fm_engine, &updn_LTX_fm_engine, false },
-};
-
-/* Is a plan taken up for nothing?  The same answer whether another way is sought or not. */
-START_TEST(free_by_either)
-{
-	const struct fabric f = { .words = changes[_i].words, .links_pct = changes[_i].links_pct };
-	struct fm_error err = { 0 };
-	struct course c;
-	struct plan_request q;
-	bool is_free[2];
-
-	begin(&c, &f, changes[_i].was, (const struct fm_engine *const[2]){ NULL, NULL }, 0);
-	c.entry.engine = changes[_i].is;
-	c.entry.name = changes[_i].is->name;
-	c.chain.allow_credit_loops = false;
-	for (int i = 0; i < 2; i++) {
-		struct plan *p;
-
-		q = (struct plan_request){ .set = &c.set,
-			.snap = c.plan->snap,
-			.chain = &c.chain,
-			.prev = c.plan,
-			.anew = PLAN_BY_CHAIN,
-			.only_free = i == 1 };
-		ck_assert_msg(plan_make(&c.router, &q, &p, &err) == 0, "%s", err.msg);
-		is_free[i] = strcmp(p->engine, changes[_i].is->name) == 0 &&
-		    p->change.n_drained == 0 && p->change.n_kept_old == 0 &&
-		    p->change.waiting[0] == '\0';
-		plan_put(p);
-	}
-	ck_assert_int_eq(is_free[0], is_free[1]);
-	ck_assert_int_eq(is_free[0], changes[_i].is_free);
-	end(&c);
 }
 END_TEST
 
@@ -439,7 +391,6 @@ main(void)
 	tcase_add_test(t, as_if_waited_for);
 	tcase_add_loop_test(t, each_by_its_own_bound, 0, 2);
 	tcase_add_test(t, of_other_tables_is_nothing);
-	tcase_add_loop_test(t, free_by_either, 0, sizeof(changes) / sizeof(changes[0]));
 	tcase_add_loop_test(t, given_up_for_what_is_asked, 0, 2);
 	tcase_add_test(t, given_up_at_the_end);
 	suite_add_tcase(s, t);
