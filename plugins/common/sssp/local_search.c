@@ -32,6 +32,10 @@ struct local_search {
 	/* [n_switches] .path: on the old path in hand before the full link; .path + 1: behind */
 	uint32_t *mark;
 	uint32_t path;
+	fm_sw *behind; /* [n_switches] whose routes of the column in hand come over the link */
+	uint32_t *is_behind; /* [n_switches] .column: one of these */
+	uint32_t column;     /* how many have been in hand */
+	fm_sw least, most;   /* of those behind */
 	uint64_t n_looked;
 	const struct fm_local_search_rule *how;
 	bool as_before; /* routes are moved to where they were in how->prev_lft alone */
@@ -168,21 +172,45 @@ make_move(struct local_search *e, uint32_t c, const struct move *m)
 	carry(e, c, m->at, n);
 }
 
+/* What comes by a switch on its way to the root comes from these, and the switch itself. */
+static void
+find_behind(struct local_search *e, uint32_t c, fm_sw from)
+{
+	uint32_t n = 0, left = e->passing[(size_t)c * e->fab->n_switches + from];
+
+	e->column++;
+	e->behind[n++] = e->least = e->most = from;
+	for (uint32_t i = 0; i < n; i++) {
+		fm_sw v = e->behind[i];
+
+		e->is_behind[v] = e->column;
+		e->least = v < e->least ? v : e->least;
+		e->most = v > e->most ? v : e->most;
+		left -= e->n_hosts[v];
+		for (fm_link l = e->first[v]; left > 0 && l < e->first[v + 1]; l++)
+			if (link_of(e, c, e->to[l]) == e->fab->link_rev[l])
+				e->behind[n++] = e->to[l];
+		e->n_looked += e->first[v + 1] - e->first[v];
+	}
+}
+
 /*
  * Each switch whose routes of a column come over the full link moves them, until the
  * link bears no more than it should.  gently: only where the links gone to do not end up
  * with more than the full one.
  */
 static bool
-empty_of_column(struct local_search *e, uint32_t c, fm_link full, uint64_t enough, bool gently)
+empty_of_column(
+    struct local_search *e, uint32_t c, fm_sw from, fm_link full, uint64_t enough, bool gently)
 {
 	bool moved = false;
 
-	for (fm_sw s = 0; s < e->fab->n_switches && e->load[full] > enough; s++) {
+	find_behind(e, c, from);
+	for (fm_sw s = e->least; s <= e->most && e->load[full] > enough; s++) {
 		uint32_t n = e->passing[(size_t)c * e->fab->n_switches + s];
 		struct move best = { FM_NONE, 0, e->load[full] };
 
-		if (n == 0 || s == e->root[c] || !has_choice(e, c, s))
+		if (n == 0 || e->is_behind[s] != e->column || !has_choice(e, c, s))
 			continue;
 		if (gently)
 			best.most -= n - 1;
@@ -205,7 +233,7 @@ empty_link(struct local_search *e, fm_sw from, fm_link full, uint64_t enough)
 		e->as_before = pass < 2;
 		for (uint32_t c = 0; c < e->n_columns && e->load[full] > enough; c++)
 			if (link_of(e, c, from) == full)
-				moved |= empty_of_column(e, c, full, enough, pass % 2 == 0);
+				moved |= empty_of_column(e, c, from, full, enough, pass % 2 == 0);
 	}
 	return moved;
 }
@@ -266,9 +294,11 @@ take_memory(struct local_search *e, struct fm_error *err)
 	e->passing = fm_scratch_array(host, e->n_columns * n, uint32_t);
 	e->load = fm_scratch_array(host, e->fab->n_links, uint64_t);
 	e->mark = fm_scratch_array(host, n, uint32_t);
+	e->behind = fm_scratch_array(host, n, fm_sw);
+	e->is_behind = fm_scratch_array(host, n, uint32_t);
 	e->n_hosts = fm_scratch_array(host, n, uint32_t);
 	if (e->root == NULL || e->step == NULL || e->passing == NULL || e->load == NULL ||
-	    e->mark == NULL || e->n_hosts == NULL)
+	    e->mark == NULL || e->behind == NULL || e->is_behind == NULL || e->n_hosts == NULL)
 		return fm_no_scratch(host, "routes to be evened", err);
 	for (fm_end end = 0; end < e->fab->n_ends; end++)
 		if (fm_is_host(e->fab, end) && e->fab->end_sw[end] != FM_NONE)
