@@ -108,7 +108,7 @@ plugins_engines_nue_la_SOURCES = $(nue_sources)
 plugins_engines_nue_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_nue_la_LIBADD = libfmcommon.la
 nue_sources = \
-	plugins/engines/nue/lanes.c \
+	plugins/engines/nue/even.c plugins/engines/nue/lanes.c \
 	plugins/engines/nue/nue.c plugins/engines/nue/nue.h \
 	plugins/engines/nue/rank.c plugins/engines/nue/room.c \
 	plugins/engines/nue/trees.c

@@ -416,6 +416,25 @@ START_TEST(it_is_balanced)
 }
 END_TEST
 
+/* Trees that are grown one after the other crowd what is left of the cables of a damaged dragonfly,
+ * 1.35 to 1.47 times the mean on the fullest: it is nearly as good as shortest paths without regard
+ * for credit loops, on three VLs. */
+START_TEST(crowded_links_are_led_round)
+{
+	struct fabric f = { .words = "dragonfly 6 3 3", .links_pct = 10, .seed = (uint64_t)_i + 1 };
+	double mean, least = max_load(&minhop_LTX_fm_engine, &f, false, 8, &mean);
+	double most = max_load(&nue_LTX_fm_engine, &f, false, 8, &mean);
+	struct routed r;
+
+	ck_assert_msg(most <= 1.28 * mean && most <= 1.05 * least,
+	    "seed %d: %.0f of %.0f, minhop %.0f", _i + 1, most, mean, least);
+	route(&r, &nue_LTX_fm_engine, make(&f, false), 8, NULL, NULL);
+	assert_good(&r, 3, &f);
+	assert_symmetric(&r);
+	routed_fini(&r);
+}
+END_TEST
+
 /* The cables from s to a LID get the mark; how many had it. */
 static uint32_t
 mark_cables(const struct routed *r, fm_sw s, uint16_t lid, uint32_t *cable, uint32_t mark)
@@ -488,8 +507,8 @@ measure(const struct fabric *f, struct verdict *v)
 	return m;
 }
 
-/* On graphs of low diameter, where there is mostly one shortest path: alternates go round, on four
- * VLs, and base LIDs as if there were none. */
+/* On graphs of low diameter, where there is mostly one shortest path: alternates go round, on the
+ * VLs that base LIDs have (beside dimension order on four), and base LIDs as if there were none. */
 static const struct {
 	const char *words;
 	double several; /* at LMC 1: of two neighbours that are as near one goes straight */
@@ -503,21 +522,22 @@ START_TEST(alternates_go_other_ways)
 		.links_pct = _i / 2 % 2 * 4,
 		.seed = 5,
 		.lmc = (uint8_t)(1 + _i % 2) };
+	bool is_grid = strstr(f.words, "hyperx") != NULL;
 	struct metrics alone, several;
-	struct verdict v;
+	struct verdict v, v_alone;
 
 	several = measure(&f, &v);
-	ck_assert_uint_le(v.vls, 4);
 	ck_assert_msg(several.paths_several >= (f.lmc == 1 ? low[_i / 4].several : .85),
 	    "%s, LMC %u: several paths to %.3f", f.words, f.lmc, several.paths_several);
 	ck_assert_msg(several.paths_apart <= several.paths_several &&
-		several.paths_apart >= (f.lmc == 1 ? .35 : .65),
+		several.paths_apart >= (f.lmc == 1 ? .35 : .64),
 	    "%s, LMC %u: two paths without a common cable to %.3f", f.words, f.lmc,
 	    several.paths_apart);
 	ck_assert_msg(f.lmc == 1 || several.ebb_striped > several.ebb,
 	    "%s: %.3f by stripes, %.3f without", f.words, several.ebb_striped, several.ebb);
 	f.lmc = 0;
-	alone = measure(&f, &v);
+	alone = measure(&f, &v_alone);
+	ck_assert_uint_le(v.vls, is_grid ? 4 : v_alone.vls);
 	ck_assert_msg(several.load_max * 100 <= alone.load_max * 110, "%s: %llu beside, %llu alone",
 	    f.words, (unsigned long long)several.load_max, (unsigned long long)alone.load_max);
 }
@@ -657,6 +677,7 @@ main(void)
 	tcase_add_test(c, include_switches_covers_what_switches_send);
 	tcase_add_loop_test(c, fixed_sls_survive_faults, 0, 4);
 	tcase_add_loop_test(c, it_is_balanced, 0, 8);
+	tcase_add_loop_test(c, crowded_links_are_led_round, 0, 3);
 	tcase_add_loop_test(c, alternates_go_other_ways, 0, 4 * (int)(sizeof(low) / sizeof(*low)));
 	tcase_add_test(c, trees_are_routed_as_trees);
 	tcase_add_loop_test(c, uneven_trees_are_no_worse_than_by_digits, 0, 3);

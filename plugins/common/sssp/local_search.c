@@ -14,6 +14,7 @@
 #include "plugins/common/grid/dimensions.h"
 
 #define BUDGET 4000000u /* links looked at */
+#define ASKED 100	/* as if so many were, where an engine is asked whether it admits a move */
 #define ENOUGH 1.05	/* of the mean, unless the caller says otherwise */
 
 struct local_search {
@@ -111,12 +112,38 @@ is_legal(const struct local_search *e, uint32_t c, fm_sw s, fm_link l)
 	return e->to[l] == e->root[c] || (after != FM_NONE && !fm_bit_test(e->up, after));
 }
 
+/* Of the path to the root that begins with this link. */
+static uint32_t
+count_hops(struct local_search *e, uint32_t c, fm_link l)
+{
+	uint32_t n = 0;
+
+	for (; l != FM_NONE; l = link_of(e, c, e->to[l]))
+		n++;
+	e->n_looked += n;
+	return n;
+}
+
 static inline bool
 is_right(const struct local_search *e, uint32_t c, fm_sw s, fm_link l)
 {
+	if (e->how->admits != NULL)
+		return true;
 	if (e->right == NULL)
 		return is_legal(e, c, s, l);
 	return fm_bit_test(e->right + (size_t)e->root[c] * FM_BITSET_WORDS(e->fab->n_links), l);
+}
+
+/* Does the engine admit a right link, and is the path by it no longer? */
+static bool
+is_admitted(struct local_search *e, uint32_t c, fm_sw s, fm_link l)
+{
+	if (e->how->admits == NULL)
+		return true;
+	if (count_hops(e, c, l) > count_hops(e, c, link_of(e, c, s)))
+		return false;
+	e->n_looked += ASKED;
+	return e->how->admits(e->how->arg, e->lid[c], s, l, false);
 }
 
 /* The best of the other right links from s. */
@@ -133,7 +160,7 @@ look_at(struct local_search *e, uint32_t c, fm_sw s, struct move *best)
 		    (e->as_before && e->how->prev_lft[s][e->lid[c]] != e->fab->link_port[l]))
 			continue;
 		most = look_along(e, c, l, n, best->most);
-		if (most < best->most)
+		if (most < best->most && is_admitted(e, c, s, l))
 			*best = (struct move){ s, (uint8_t)(l - e->first[s]), most };
 	}
 }
@@ -161,15 +188,19 @@ carry(struct local_search *e, uint32_t c, fm_sw s, uint64_t n)
 	}
 }
 
-static void
+static bool
 make_move(struct local_search *e, uint32_t c, const struct move *m)
 {
 	size_t i = (size_t)c * e->fab->n_switches + m->at;
 	uint64_t n = e->passing[i];
 
+	if (e->how->admits != NULL &&
+	    !e->how->admits(e->how->arg, e->lid[c], m->at, e->first[m->at] + m->step, true))
+		return false;
 	carry(e, c, m->at, -n);
 	e->step[i] = m->step;
 	carry(e, c, m->at, n);
+	return true;
 }
 
 /* What comes by a switch on its way to the root comes from these, and the switch itself. */
@@ -216,10 +247,8 @@ empty_of_column(
 			best.most -= n - 1;
 		if (mark_path(e, c, s, full))
 			look_at(e, c, s, &best);
-		if (best.at == FM_NONE)
-			continue;
-		make_move(e, c, &best);
-		moved = true;
+		if (best.at != FM_NONE)
+			moved |= make_move(e, c, &best);
 	}
 	return moved;
 }
@@ -365,6 +394,8 @@ find_choices(const struct fm_host *host, struct local_search *e, const struct fm
 {
 	int rc;
 
+	if (how->admits != NULL)
+		return 0;
 	if (how->way != NULL)
 		return find_up(host, e, arcs, how->way, err);
 	rc = find_right(host, e, arcs, how->rule, true, err);
@@ -460,6 +491,8 @@ add_up(const struct local_search *e)
 	}
 	if (e->how->sums != NULL)
 		*e->how->sums = s;
+	if (e->how->load != NULL)
+		memcpy(e->how->load, e->load, e->fab->n_links * sizeof(*e->load));
 }
 
 int

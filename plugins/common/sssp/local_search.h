@@ -37,11 +37,16 @@ struct fm_local_search_rule {
 	/* instead of both: [n_arcs] which go up (FM_ARC_UP); any path up and then down is right,
 	 * and such are those of the tables */
 	const uint8_t *way;
+	/* instead of all of these: may what comes by a switch on its way to a LID take this link,
+	 * by which its paths are no longer?  take: it does from now on, if it may */
+	bool (*admits)(void *arg, uint16_t lid, fm_sw at, fm_link by, bool take);
+	void *arg;
 	double enough; /* of the mean, for the fullest link; 0: nearly the mean */
 	/* rows before, to which what moves had best go back; or NULL */
 	const uint8_t *const *prev_lft;
 	bool *moved;		   /* is set where some routes were moved; or NULL */
 	struct fm_load_sums *sums; /* of what the links bear in the end; or NULL */
+	uint64_t *load;		   /* [n_links] is set to that; or NULL */
 };
 
 /*

@@ -54,6 +54,10 @@
  * all paths between the two, for all LIDs behind either, are admitted with it.
  * Every path of every SL rises in the one order above; so does every mixture.
  *
+ * CROWDED LINKS.  In the end routes are led round the fullest links, by paths no longer that
+ * the labels admit, on the VLs that the trees have (even.c): trees that are grown one after the
+ * other leave some links with much more than others where cables are missing.
+ *
  * SLs THAT STAY.  sls = fixed takes them from a hash of the two GUIDs: no fault
  * anywhere moves a pair to another SL, so no host has to ask again.  Where
  * paths are long that leaves too few chances; then they are learned: a pair
@@ -96,7 +100,7 @@
 #define LEAD_FINE 1.02		     /* of what trees that lead bear: the same */
 #define LEAD_MOST 1.1		     /* and from there on they go as they are, without detours */
 #define FEW_HOPS 4		     /* of a grid on which alternates go round */
-#define FEW_VLS 4		     /* more are not taken for alternates */
+#define FEW_VLS 4		     /* of alternates there */
 #define FINE 1.25		     /* max / mean that ends the search at once */
 #define FIXED_FINE 1.5		     /* the same where the SLs are fixed */
 #define GRID_FINE 1.5		     /* and by dimension order */
@@ -413,7 +417,8 @@ prefer_one_vl(struct nue *n, struct trial *best, bool *made, struct fm_error *er
 
 /* -------------------------------------------------------------------- tables */
 
-/* Alternates get no VL beyond a few, but those that base LIDs have. */
+/* What is still to come gets no VL that base LIDs do not have; beside dimension order, which has
+ * few, up to some. */
 static void
 limit_vls(struct nue *n)
 {
@@ -422,7 +427,7 @@ limit_vls(struct nue *n)
 	if (n->trees.lanes == NULL)
 		return;
 	used = nue_lanes_used(&n->lanes);
-	used = used > FEW_VLS ? used : FEW_VLS;
+	used = n->trees.lead != NULL && used < FEW_VLS ? FEW_VLS : used;
 	n->lanes.n_vls = used < n->lanes.n_vls ? used : n->lanes.n_vls;
 }
 
@@ -432,7 +437,6 @@ grow_alternates(struct nue *n)
 {
 	const struct fm_fabric *fab = n->all;
 
-	limit_vls(n);
 	for (fm_end e = 0; e < fab->sw_first_end[fab->n_switches]; e++)
 		for (uint32_t k = 1; fab->end_lid[e] != 0 && k < 1u << fab->end_lmc[e] &&
 		     !n->host->should_stop(n->host);
@@ -611,6 +615,9 @@ write_trial(
 		return n->host->fail(n->host, err, FM_E_CANCELLED,
 		    "stopped when %u of %u destination trees were grown", n->n_done, n->n_lids);
 	if (rc != 0)
+		return rc;
+	limit_vls(n);
+	if ((rc = nue_trees_even(n->host, n->fab, &n->trees, err)) != 0)
 		return rc;
 	grow_alternates(n);
 	for (fm_sw s = 0; s < n->fab->n_switches; s++)

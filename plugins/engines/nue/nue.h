@@ -7,6 +7,7 @@
  *	room.c	how often paths may change between up and down
  *	lanes.c	SLs of pairs, VLs of turns
  *	trees.c	destination trees within what lanes admit
+ *	even.c	routes led round the fullest links in the end
  */
 #ifndef PLUGINS_ENGINES_NUE_NUE_H
 #define PLUGINS_ENGINES_NUE_NUE_H
@@ -189,5 +190,12 @@ void nue_tree_regrow(struct nue_trees *g, fm_sw root, uint16_t base, uint16_t li
 void nue_tree_repeat(struct nue_trees *g, uint16_t lid, bool counts);
 /* Routes on the fullest link, and on all in the mean. */
 uint64_t nue_trees_load(const struct nue_trees *g, double *mean);
+
+/* ------------------------------------------------------------------ even.c */
+
+/* Lead routes to hosts round the fullest links, by paths no longer.  FM_E_RESOURCE,
+ * FM_E_CANCELLED. */
+int nue_trees_even(const struct fm_host *host, const struct fm_fabric *fab, struct nue_trees *g,
+    struct fm_error *err);
 
 #endif
