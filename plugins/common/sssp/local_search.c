@@ -33,7 +33,8 @@ struct local_search {
 	/* [n_switches] .path: on the old path in hand before the full link; .path + 1: behind */
 	uint32_t *mark;
 	uint32_t path;
-	fm_sw *behind; /* [n_switches] whose routes of the column in hand come over the link */
+	fm_link *route; /* [n_switches] in hand */
+	fm_sw *behind;	/* [n_switches] whose routes of the column in hand come over the link */
 	uint32_t *is_behind; /* [n_switches] .column: one of these */
 	uint32_t column;     /* how many have been in hand */
 	fm_sw least, most;   /* of those behind */
@@ -127,23 +128,67 @@ count_hops(struct local_search *e, uint32_t c, fm_link l)
 static inline bool
 is_right(const struct local_search *e, uint32_t c, fm_sw s, fm_link l)
 {
-	if (e->how->admits != NULL)
+	if (e->how->admission != NULL)
 		return true;
 	if (e->right == NULL)
 		return is_legal(e, c, s, l);
 	return fm_bit_test(e->right + (size_t)e->root[c] * FM_BITSET_WORDS(e->fab->n_links), l);
 }
 
-/* Does the engine admit a right link, and is the path by it no longer? */
-static bool
-is_admitted(struct local_search *e, uint32_t c, fm_sw s, fm_link l)
+/* Into .behind, a switch and those whose paths to the root come by it, until so many routes are
+ * found; how many. */
+static uint32_t
+list_behind(struct local_search *e, uint32_t c, fm_sw from, uint32_t n_routes)
 {
-	if (e->how->admits == NULL)
+	uint32_t n = 0;
+
+	e->behind[n++] = from;
+	for (uint32_t i = 0; i < n; i++) {
+		fm_sw v = e->behind[i];
+
+		n_routes -= e->n_hosts[v];
+		for (fm_link l = e->first[v]; n_routes > 0 && l < e->first[v + 1]; l++)
+			if (link_of(e, c, e->to[l]) == e->fab->link_rev[l])
+				e->behind[n++] = e->to[l];
+		e->n_looked += e->first[v + 1] - e->first[v];
+	}
+	return n;
+}
+
+/* Asks for the path from a switch behind s if s takes the link. */
+static bool
+admits_path(struct local_search *e, uint32_t c, fm_sw source, fm_sw s, fm_link by)
+{
+	const struct fm_admission *a = e->how->admission;
+	uint32_t n = 0;
+	fm_link l;
+
+	for (fm_sw v = source; (l = v == s ? by : link_of(e, c, v)) != FM_NONE; v = e->to[l])
+		e->route[n++] = l;
+	e->n_looked += n;
+	return a->admit(a->arg, source, e->root[c], e->route, n);
+}
+
+/* May s take a right link, and (take) it is so from now on?  Anything goes without admission. */
+static bool
+is_admitted(struct local_search *e, uint32_t c, fm_sw s, fm_link l, bool take)
+{
+	const struct fm_admission *a = e->how->admission;
+	bool ok = true;
+	uint32_t n;
+
+	if (a == NULL)
 		return true;
 	if (count_hops(e, c, l) > count_hops(e, c, link_of(e, c, s)))
 		return false;
+	n = list_behind(e, c, s, UINT32_MAX);
 	e->n_looked += ASKED;
-	return e->how->admits(e->how->arg, e->lid[c], s, l, false);
+	a->begin(a->arg);
+	for (uint32_t i = 0; ok && i < n; i++)
+		ok = admits_path(e, c, e->behind[i], s, l);
+	if (!ok || !take)
+		a->undo(a->arg);
+	return ok;
 }
 
 /* The best of the other right links from s. */
@@ -160,7 +205,7 @@ look_at(struct local_search *e, uint32_t c, fm_sw s, struct move *best)
 		    (e->as_before && e->how->prev_lft[s][e->lid[c]] != e->fab->link_port[l]))
 			continue;
 		most = look_along(e, c, l, n, best->most);
-		if (most < best->most && is_admitted(e, c, s, l))
+		if (most < best->most && is_admitted(e, c, s, l, false))
 			*best = (struct move){ s, (uint8_t)(l - e->first[s]), most };
 	}
 }
@@ -194,8 +239,7 @@ make_move(struct local_search *e, uint32_t c, const struct move *m)
 	size_t i = (size_t)c * e->fab->n_switches + m->at;
 	uint64_t n = e->passing[i];
 
-	if (e->how->admits != NULL &&
-	    !e->how->admits(e->how->arg, e->lid[c], m->at, e->first[m->at] + m->step, true))
+	if (!is_admitted(e, c, m->at, e->first[m->at] + m->step, true))
 		return false;
 	carry(e, c, m->at, -n);
 	e->step[i] = m->step;
@@ -203,25 +247,20 @@ make_move(struct local_search *e, uint32_t c, const struct move *m)
 	return true;
 }
 
-/* What comes by a switch on its way to the root comes from these, and the switch itself. */
+/* Into .is_behind, all from which what comes by a switch on its way to the root does. */
 static void
 find_behind(struct local_search *e, uint32_t c, fm_sw from)
 {
-	uint32_t n = 0, left = e->passing[(size_t)c * e->fab->n_switches + from];
+	uint32_t n = list_behind(e, c, from, e->passing[(size_t)c * e->fab->n_switches + from]);
 
 	e->column++;
-	e->behind[n++] = e->least = e->most = from;
+	e->least = e->most = from;
 	for (uint32_t i = 0; i < n; i++) {
 		fm_sw v = e->behind[i];
 
 		e->is_behind[v] = e->column;
 		e->least = v < e->least ? v : e->least;
 		e->most = v > e->most ? v : e->most;
-		left -= e->n_hosts[v];
-		for (fm_link l = e->first[v]; left > 0 && l < e->first[v + 1]; l++)
-			if (link_of(e, c, e->to[l]) == e->fab->link_rev[l])
-				e->behind[n++] = e->to[l];
-		e->n_looked += e->first[v + 1] - e->first[v];
 	}
 }
 
@@ -324,10 +363,12 @@ take_memory(struct local_search *e, struct fm_error *err)
 	e->load = fm_scratch_array(host, e->fab->n_links, uint64_t);
 	e->mark = fm_scratch_array(host, n, uint32_t);
 	e->behind = fm_scratch_array(host, n, fm_sw);
+	e->route = fm_scratch_array(host, n, fm_link);
 	e->is_behind = fm_scratch_array(host, n, uint32_t);
 	e->n_hosts = fm_scratch_array(host, n, uint32_t);
 	if (e->root == NULL || e->step == NULL || e->passing == NULL || e->load == NULL ||
-	    e->mark == NULL || e->behind == NULL || e->is_behind == NULL || e->n_hosts == NULL)
+	    e->mark == NULL || e->behind == NULL || e->route == NULL || e->is_behind == NULL ||
+	    e->n_hosts == NULL)
 		return fm_no_scratch(host, "routes to be evened", err);
 	for (fm_end end = 0; end < e->fab->n_ends; end++)
 		if (fm_is_host(e->fab, end) && e->fab->end_sw[end] != FM_NONE)
@@ -394,7 +435,7 @@ find_choices(const struct fm_host *host, struct local_search *e, const struct fm
 {
 	int rc;
 
-	if (how->admits != NULL)
+	if (how->admission != NULL)
 		return 0;
 	if (how->way != NULL)
 		return find_up(host, e, arcs, how->way, err);

@@ -30,6 +30,16 @@ struct fm_load_sums {
 	double sum, squares;
 };
 
+/* Whether paths may be as they would be after a move: each of these is asked for, from every switch
+ * behind the one that moves, till one is refused. */
+struct fm_admission {
+	void *arg;
+	void (*begin)(void *arg); /* a move; what was admitted before stays so */
+	/* path[n] links from source to root, at least one */
+	bool (*admit)(void *arg, fm_sw source, fm_sw root, const fm_link *path, uint32_t n);
+	void (*undo)(void *arg); /* all of this move */
+};
+
 /* What may be done to the routes. */
 struct fm_local_search_rule {
 	struct fm_rule rule;	     /* right next steps, those of the tables; without weights */
@@ -37,10 +47,9 @@ struct fm_local_search_rule {
 	/* instead of both: [n_arcs] which go up (FM_ARC_UP); any path up and then down is right,
 	 * and such are those of the tables */
 	const uint8_t *way;
-	/* instead of all of these: may what comes by a switch on its way to a LID take this link,
-	 * by which its paths are no longer?  take: it does from now on, if it may */
-	bool (*admits)(void *arg, uint16_t lid, fm_sw at, fm_link by, bool take);
-	void *arg;
+	/* instead of all of these: any link will do by which paths are no longer and which this
+	 * admits */
+	const struct fm_admission *admission;
 	double enough; /* of the mean, for the fullest link; 0: nearly the mean */
 	/* rows before, to which what moves had best go back; or NULL */
 	const uint8_t *const *prev_lft;

@@ -100,7 +100,7 @@
 #define LEAD_FINE 1.02		     /* of what trees that lead bear: the same */
 #define LEAD_MOST 1.1		     /* and from there on they go as they are, without detours */
 #define FEW_HOPS 4		     /* of a grid on which alternates go round */
-#define FEW_VLS 4		     /* of alternates there */
+#define FEW_VLS 4		     /* of alternates beside dimension order */
 #define FINE 1.25		     /* max / mean that ends the search at once */
 #define FIXED_FINE 1.5		     /* the same where the SLs are fixed */
 #define GRID_FINE 1.5		     /* and by dimension order */
