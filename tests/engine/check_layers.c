@@ -530,7 +530,8 @@ START_TEST(routes_are_balanced)
 }
 END_TEST
 
-/* Shortest paths: the average is the lower bound of the maximum. */
+/* Shortest paths: the average is the lower bound of the maximum.  What the trees that the lanes
+ * take leave too much on one link, 1.5 times the average, is led round it. */
 START_TEST(random_fabrics_are_near_the_bound)
 {
 	double sssp = 0, dfsssp = 0;
@@ -543,7 +544,7 @@ START_TEST(random_fabrics_are_near_the_bound)
 		dfsssp += balance_of(&dfsssp_LTX_fm_engine, words).over_avg / 5;
 	}
 	ck_assert_msg(sssp <= 1.15, "sssp: %f", sssp);
-	ck_assert_msg(dfsssp <= 1.7, "dfsssp: %f", dfsssp);
+	ck_assert_msg(dfsssp <= 1.15, "dfsssp: %f", dfsssp);
 }
 END_TEST
 

@@ -6,6 +6,7 @@
  * Several trees to a switch balance better than one and need more lanes: their
  * number is halved until a few lanes suffice.  One tree leads all LIDs of a switch by one way,
  * which may be worse than up/down on one lane: both are made, then, and compared.
+ * What the trees leave too much on one link is led round it in the end (layers_even.c).
  */
 #include "plugins/common/layers/layered.h"
 
@@ -184,6 +185,21 @@ try_updown(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	return 0;
 }
 
+/* Base LIDs are led round full links as if they were alone. */
+static int
+make_even(const struct fm_host *host, const struct fm_fabric *fab, const struct attempt *t,
+    const struct fm_tables *out, struct fm_error *err)
+{
+	struct fm_fabric base;
+	int rc;
+
+	if (fm_sssp_favours(fab, &t->trees))
+		return 0;
+	rc = fm_base_view(host, fab, &base, err);
+	return rc != 0 ? rc
+		       : fm_layers_even(host, &base, &t->found.trees, &t->found.layers, out, err);
+}
+
 static int
 route_in_lanes(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_shape *shape, struct attempt *t, struct fm_tables *out, struct fm_error *err)
@@ -195,6 +211,8 @@ route_in_lanes(const struct fm_host *host, const struct fm_fabric *fab,
 		rc = fm_sssp_write(host, fab, &t->found.trees, out, err);
 	if (rc == 0 && may_be_worse(fab, t, wanted))
 		rc = try_updown(host, fab, shape, t, out, err);
+	if (rc == 0)
+		rc = make_even(host, fab, t, out, err);
 	if (rc == 0)
 		fm_layers_write(host, fab, &t->found.trees, &t->found.layers, out);
 	return rc;

@@ -78,6 +78,13 @@ int fm_layers_build(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_sssp_trees *f, const struct fm_layer_plan *plan, struct fm_layers *out,
     struct fm_error *err);
 
+/* Lead routes to hosts round the fullest links, in the tables of the trees, by paths no longer in
+ * the same layers.  Layers that are paired alone, and fabrics with one LID an end (base) that are
+ * not too large; else nothing is done.  FM_E_RESOURCE, FM_E_CANCELLED. */
+int fm_layers_even(const struct fm_host *host, const struct fm_fabric *base,
+    const struct fm_sssp_trees *f, const struct fm_layers *layers, const struct fm_tables *out,
+    struct fm_error *err);
+
 /* Divide the paths of full layers among all lanes allowed. */
 void fm_layers_balance(struct fm_layers *layers, const struct fm_sssp_trees *f, unsigned allowed);
 

@@ -7,7 +7,7 @@ COMMON_SOURCES += \
 	plugins/common/layers/layered.h \
 	plugins/common/layers/layers.c \
 	plugins/common/layers/layers.h \
-	plugins/common/layers/layers_tables.c
+	plugins/common/layers/layers_even.c plugins/common/layers/layers_tables.c
 nobase_fmalgo_HEADERS += \
 	plugins/common/layers/channels.h \
 	plugins/common/layers/layered.h \

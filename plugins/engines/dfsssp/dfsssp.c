@@ -9,7 +9,8 @@
  * cycles afterwards, as in the paper, takes more lanes.  Several trees to a
  * switch balance better; as many are grown as four lanes take.  Where that is one, up/down on
  * one lane is routed too, and the better is taken and told (the squares of all loads, the fullest
- * link; fabrics that are not too large).  Some fabrics need
+ * link; fabrics that are not too large).  In the end routes are led round the fullest links, each
+ * in its lane (plugins/common/layers/layers_even.c).  Some fabrics need
  * no search: levelled ones are routed up/down on one lane, grids (tori,
  * meshes, hypercubes, HyperX) by dimension order on one, with rings on two
  * (plugins/common/grid/dimensions.c).
@@ -71,8 +72,9 @@ static const struct fm_option options[] = {
 	    .min = 0,
 	    .max = 256,
 	    .unit = "trees",
-	    .help = "Different paths to the LIDs of one switch; 0 takes as many as the VLs "
-		    "allow, and where that is one, compares with up/down on one VL." },
+	    .help = "Trees to one switch, which its LIDs share till routes are led round full "
+		    "links; 0 takes as many as the VLs allow, and where that is one, compares "
+		    "with up/down on one VL." },
 	{ .type = FM_OPT_END },
 };
 

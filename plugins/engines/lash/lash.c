@@ -6,7 +6,8 @@
  * first lane that its paths fit into without a cycle of channel dependencies (Skeie,
  * Lysne, Theiss, "Layered Shortest Path (LASH) Routing in Irregular System Area
  * Networks", IPDPS 2002).  Pairs then move from lanes with many to lanes with few, as far as
- * that closes no cycle.  The cables between two switches are shared by the LIDs.
+ * that closes no cycle.  In the end routes are led round the fullest links, each in its lane, so
+ * that LIDs of a switch may part.  The cables between two switches are shared by the LIDs.
  * Levelled fabrics, and grids by their analysis into dimensions, are routed as
  * by dfsssp: up/down on one lane, in dimension order on one or two.
  *
