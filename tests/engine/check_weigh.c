@@ -151,7 +151,8 @@ START_TEST(taken_or_told_of_once)
 	ck_assert_uint_eq(c.plan->mark, 7);
 	ck_assert_int_eq(told[0] != '\0', cases[_i].is_told);
 	ck_assert_int_eq(c.plan->weighed[0] != '\0', is_other || cases[_i].is_told);
-	ck_assert_int_eq(strstr(c.plan->weighed, " is not taken by itself, as ") != NULL, cases[_i].is_told);
+	ck_assert_int_eq(
+	    strstr(c.plan->weighed, " is not taken by itself, as ") != NULL, cases[_i].is_told);
 	ck_assert_msg(
 	    !cases[_i].is_told || strstr(told, "dfsssp would route better") != NULL, "%s", told);
 	ck_assert(!is_due(&c));
