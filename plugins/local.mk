@@ -73,10 +73,11 @@ dragonfly_sources = \
 	plugins/engines/dragonfly/alternatives.c \
 	plugins/engines/dragonfly/between.c \
 	plugins/engines/dragonfly/dragonfly.c plugins/engines/dragonfly/dragonfly.h \
+	plugins/engines/dragonfly/even.c \
 	plugins/engines/dragonfly/groups.c \
 	plugins/engines/dragonfly/layout.c \
 	plugins/engines/dragonfly/local.c \
-	plugins/engines/dragonfly/planes.c \
+	plugins/engines/dragonfly/planes.c plugins/engines/dragonfly/planes.h \
 	plugins/engines/dragonfly/round.c \
 	plugins/engines/dragonfly/rows.c
 plugin_LTLIBRARIES += plugins/engines/dragonfly.la

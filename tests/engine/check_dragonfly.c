@@ -304,6 +304,37 @@ START_TEST(damaged_ones_are_routed)
 }
 END_TEST
 
+/* What went by a lost cable is parted among others, on VLs that few pairs have. */
+static const struct {
+	struct fabric f;
+	double times; /* the fullest link of the whole one, at most */
+} parted[] = {
+	{ { .words = "dragonfly 6 3 3", .links_pct = 1 }, 1.25 },
+	{ { .words = "dragonfly 6 3 3", .links_pct = 1, .lmc = 1 }, 1.25 },
+	{ { .words = "dragonfly 8 4 4", .links_pct = 1 }, 1.25 },
+	{ { .words = "dragonfly 6 3 3", .links_pct = 5 }, 1.5 },
+};
+
+START_TEST(a_lost_cable_does_not_double_another)
+{
+	struct fabric f = parted[_i].f, intact = { .words = f.words };
+	struct routed r;
+	uint32_t before, after;
+
+	route(&r, &intact, 8);
+	before = max_load(&r, NULL);
+	routed_fini(&r);
+	for (f.seed = 1; f.seed <= 3; f.seed++) {
+		route(&r, &f, 8);
+		ck_assert_uint_le(judge(&r, &f).vls, 4);
+		after = max_load(&r, NULL);
+		ck_assert_msg(after <= parted[_i].times * before, "%s seed %llu: %u, %u before",
+		    f.words, (unsigned long long)f.seed, after, before);
+		routed_fini(&r);
+	}
+}
+END_TEST
+
 /* Groups without a cable between them, and what little else does not fit. */
 START_TEST(vls_of_their_own_are_for_detours_alone)
 {
@@ -614,6 +645,8 @@ main(void)
 	tcase_add_loop_test(tc, intact_ones_are_even_with_two_vls, 0, N_WHOLE);
 	tcase_add_loop_test(tc, rows_and_columns_need_two_vls, 0, 3);
 	tcase_add_loop_test(tc, damaged_ones_are_routed, 0, N_DAMAGED);
+	tcase_add_loop_test(tc, a_lost_cable_does_not_double_another, 0,
+	    (int)(sizeof(parted) / sizeof(*parted)));
 	tcase_add_test(tc, vls_of_their_own_are_for_detours_alone);
 	tcase_add_test(tc, detours_in_a_group_need_no_vl);
 	tcase_add_test(tc, too_few_vls_are_refused);

@@ -121,5 +121,5 @@ refuses() { # WORDS ARGUMENT...
 	says "$words"
 }
 refuses "\"nonsense\": expected unix:PATH or HOST:PORT" redis:nonsense@host-1
-refuses "redis:192.0.2.1:1 is plain text" redis:192.0.2.1:1@host-1
+refuses "192.0.2.1:1 is plain text" redis:192.0.2.1:1@host-1
 echo "ok: sentences"

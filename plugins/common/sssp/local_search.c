@@ -13,7 +13,7 @@
 #include "lib/bitset.h"
 #include "plugins/common/grid/dimensions.h"
 
-#define BUDGET 4000000u /* links looked at */
+#define BUDGET 5000000u /* links looked at */
 #define ASKED 100	/* as if so many were, where an engine is asked whether it admits a move */
 #define ENOUGH 1.05	/* of the mean, unless the caller says otherwise */
 

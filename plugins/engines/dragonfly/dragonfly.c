@@ -42,6 +42,8 @@
  * from VL 2 up, both ways the same, in which the dependencies of all routes put
  * there are kept acyclic (planes.c).  Planes share no channel with the pattern.
  * Where the VLs allowed do not suffice, the fabric is refused and a pair named.
+ * What all goes by one cable in place of a lost one is then parted among others, as far as two
+ * planes, or those that there are, take the pairs (even.c).
  *
  * Use it on dragonflies and on Cascade-like fabrics.  It refuses what has no
  * groups (trees, tori, random graphs), or groups of two.
@@ -52,6 +54,7 @@
  *	rows	 tables: O(bytes of the tables), rows in parallel
  *	round	 alternates by other ways, where there is one
  *	planes	 SL and VL
+ *	even	 full links emptied where cables are missing
  */
 #include <fmd/own.h>
 

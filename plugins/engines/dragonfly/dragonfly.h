@@ -8,7 +8,8 @@
  *	layout.c   where the LIDs of a group are
  *	rows.c     the tables
  *	round.c    alternates that go round where there is one way
- *	planes.c   SLs and VLs; pairs whose routes do not fit the pattern
+ *	even.c     routes led round full links where cables are missing
+ *	planes.c   SLs and VLs; pairs whose routes do not fit the pattern (planes.h)
  *	alternatives.c  adaptive routing
  *
  * The idea stands at the head of dragonfly.c.

@@ -12,35 +12,20 @@
  */
 #include <string.h>
 
-#include "lib/algo/acyclic.h"
 #include "lib/bitset.h"
-#include "plugins/engines/dragonfly/dragonfly.h"
+#include "plugins/engines/dragonfly/planes.h"
 
-#define FIRST_PLANE 2u /* VL of plane 0, whose SL is 1 */
-#define MAX_PLANES (FM_MAX_VLS - FIRST_PLANE)
 #define MAX_HOPS 64u
+#define LEAST_ROOM 65536u /* dependencies of what is placed at once */
 #define N_SLS 16u
 #define LARGEST_SHARE 0.8 /* of all pairs that may misfit */
-
-struct planes {
-	struct df *df;
-	struct fm_tables *out;
-	uint64_t *misfits; /* [n_switches][words] */
-	size_t words;
-	atomic_bool any;
-	fm_link *port_link;  /* [n_switches][256] */
-	fm_link (*added)[2]; /* dependencies of the pair in hand */
-	size_t n_added, room;
-	struct fm_acyclic *plane[MAX_PLANES];
-	uint32_t n_planes, allowed;
-};
 
 /* ----------------------------------------------------------------- misfits */
 
 static void
 find_misfits(void *arg, uint32_t u, unsigned worker)
 {
-	struct planes *p = arg;
+	struct df_planes *p = arg;
 	uint64_t *row = p->misfits + u * p->words;
 	bool any = false;
 
@@ -70,7 +55,7 @@ df_is_intact(const struct df *df)
 /* ------------------------------------------------------------------ planes */
 
 static void
-index_ports(struct planes *p)
+index_ports(struct df_planes *p)
 {
 	const struct fm_fabric *fab = p->df->fab;
 
@@ -80,18 +65,34 @@ index_ports(struct planes *p)
 			p->port_link[(size_t)s * 256 + fab->link_port[l]] = l;
 }
 
-static void
-take_back(struct planes *p, struct fm_acyclic *g)
+void
+df_plane_take_back(struct df_planes *p, size_t n)
 {
-	while (p->n_added > 0) {
-		p->n_added--;
-		fm_acyclic_remove(g, p->added[p->n_added][0], p->added[p->n_added][1]);
+	while (p->n_held > n) {
+		const struct df_held *h = &p->held[--p->n_held];
+
+		fm_acyclic_remove(p->plane[h->plane], h->from, h->to);
 	}
+}
+
+bool
+df_plane_hold(struct df_planes *p, uint32_t plane, const fm_link *path, uint32_t n)
+{
+	for (uint32_t k = 1; k < n; k++) {
+		enum fm_acyclic_result r =
+		    p->n_held < p->room ? fm_acyclic_insert(p->plane[plane], path[k - 1], path[k])
+					: FM_ACYCLIC_CYCLE;
+
+		if (r == FM_ACYCLIC_CYCLE || r == FM_ACYCLIC_NOMEM)
+			return false;
+		p->held[p->n_held++] = (struct df_held){ plane, path[k - 1], path[k] };
+	}
+	return true;
 }
 
 /* The route from u to a LID; its links in hop[], how many. */
 static uint32_t
-walk(const struct planes *p, fm_sw u, uint16_t lid, fm_link *hop)
+walk(const struct df_planes *p, fm_sw u, uint16_t lid, fm_link *hop)
 {
 	const struct fm_fabric *fab = p->df->fab;
 	uint32_t n = 0;
@@ -107,10 +108,9 @@ walk(const struct planes *p, fm_sw u, uint16_t lid, fm_link *hop)
 	return n;
 }
 
-/* Routes from u to all LIDs at v into g; false: they would close a cycle, or
- * memory is out. */
-static enum fm_acyclic_result
-add_routes(struct planes *p, struct fm_acyclic *g, fm_sw u, fm_sw v)
+/* Routes from u to all LIDs at v. */
+static bool
+hold_routes(struct df_planes *p, uint32_t plane, fm_sw u, fm_sw v)
 {
 	const struct fm_fabric *fab = p->df->fab;
 	fm_link hop[MAX_HOPS], last[MAX_HOPS];
@@ -123,39 +123,53 @@ add_routes(struct planes *p, struct fm_acyclic *g, fm_sw u, fm_sw v)
 				continue;
 			n_last = n;
 			memcpy(last, hop, n * sizeof(*hop));
-			for (uint32_t k = 1; k < n; k++) {
-				enum fm_acyclic_result r = fm_acyclic_insert(g, hop[k - 1], hop[k]);
-
-				if (r == FM_ACYCLIC_CYCLE || r == FM_ACYCLIC_NOMEM ||
-				    p->n_added == p->room)
-					return r == FM_ACYCLIC_NOMEM ? r : FM_ACYCLIC_CYCLE;
-				p->added[p->n_added][0] = hop[k - 1];
-				p->added[p->n_added++][1] = hop[k];
-			}
+			if (!df_plane_hold(p, plane, hop, n))
+				return false;
 		}
-	return FM_ACYCLIC_ADDED;
+	return true;
 }
 
-static int
-open_plane(struct planes *p, fm_sw u, fm_sw v, struct fm_error *err)
+bool
+df_plane_hold_pair(struct df_planes *p, uint32_t plane, fm_sw u, fm_sw v)
 {
-	const struct df *df = p->df;
+	return hold_routes(p, plane, u, v) && hold_routes(p, plane, v, u);
+}
 
-	if (p->n_planes == p->allowed)
-		return df->host->fail(df->host, err, FM_E_TOPOLOGY,
-		    "with the cables that are missing, routes such as that from %s to %s need more "
-		    "VLs than the %u allowed; mend cables, allow more (n_vls), or use dfsssp or "
-		    "updn",
-		    df->fab->sw_name[u], df->fab->sw_name[v], p->allowed + FIRST_PLANE);
-	p->plane[p->n_planes] = fm_acyclic_new(df->fab->n_links, NULL);
-	if (p->plane[p->n_planes] == NULL)
-		return fm_no_scratch(df->host, "channel dependencies", err);
-	p->n_planes++;
+int
+df_plane_open(struct df_planes *p, struct fm_error *err)
+{
+	p->plane[p->n] = fm_acyclic_new(p->df->fab->n_links, NULL);
+	if (p->plane[p->n] == NULL)
+		return fm_no_scratch(p->df->host, "channel dependencies", err);
+	p->n++;
 	return 0;
 }
 
+uint8_t
+df_plane_sl(const struct df_planes *p, fm_sw u, fm_sw v)
+{
+	const struct fm_fabric *fab = p->df->fab;
+	fm_end e = fab->sw_first_end[v];
+
+	while (e < fab->sw_first_end[v + 1] && fab->end_lid[e] == 0)
+		e++;
+	return e < fab->sw_first_end[v + 1] ? p->out->sl[u][fab->end_lid[e]] : 0;
+}
+
+static int
+refuse_pair(const struct df_planes *p, fm_sw u, fm_sw v, struct fm_error *err)
+{
+	const struct df *df = p->df;
+
+	return df->host->fail(df->host, err, FM_E_TOPOLOGY,
+	    "with the cables that are missing, routes such as that from %s to %s need more "
+	    "VLs than the %u allowed; mend cables, allow more (n_vls), or use dfsssp or "
+	    "updn",
+	    df->fab->sw_name[u], df->fab->sw_name[v], p->allowed + DF_FIRST_PLANE);
+}
+
 static void
-set_sl(struct planes *p, fm_sw u, fm_sw v, uint8_t sl)
+set_sl(struct df_planes *p, fm_sw u, fm_sw v, uint8_t sl)
 {
 	const struct fm_fabric *fab = p->df->fab;
 
@@ -164,32 +178,33 @@ set_sl(struct planes *p, fm_sw u, fm_sw v, uint8_t sl)
 			memset(p->out->sl[u] + fab->end_lid[e], sl, (size_t)1 << fab->end_lmc[e]);
 }
 
-static int
-place_pair(struct planes *p, fm_sw u, fm_sw v, struct fm_error *err)
+void
+df_plane_set_sl(struct df_planes *p, fm_sw u, fm_sw v, uint8_t sl)
 {
-	for (uint32_t k = 0;; k++) {
-		enum fm_acyclic_result r;
-		int rc;
-
-		if (k == p->n_planes && (rc = open_plane(p, u, v, err)) != 0)
-			return rc;
-		p->n_added = 0;
-		r = add_routes(p, p->plane[k], u, v);
-		if (r == FM_ACYCLIC_ADDED)
-			r = add_routes(p, p->plane[k], v, u);
-		if (r == FM_ACYCLIC_ADDED) {
-			set_sl(p, u, v, (uint8_t)(k + 1));
-			set_sl(p, v, u, (uint8_t)(k + 1));
-			return 0;
-		}
-		take_back(p, p->plane[k]);
-		if (r == FM_ACYCLIC_NOMEM)
-			return fm_no_scratch(p->df->host, "channel dependencies", err);
-	}
+	set_sl(p, u, v, sl);
+	set_sl(p, v, u, sl);
 }
 
 static int
-place_all(struct planes *p, struct fm_error *err)
+place_pair(struct df_planes *p, fm_sw u, fm_sw v, struct fm_error *err)
+{
+	for (uint32_t k = 0; k < p->allowed; k++) {
+		int rc;
+
+		if (k == p->n && (rc = df_plane_open(p, err)) != 0)
+			return rc;
+		p->n_held = 0;
+		if (df_plane_hold_pair(p, k, u, v)) {
+			df_plane_set_sl(p, u, v, (uint8_t)(k + 1));
+			return 0;
+		}
+		df_plane_take_back(p, 0);
+	}
+	return refuse_pair(p, u, v, err);
+}
+
+static int
+place_all(struct df_planes *p, struct fm_error *err)
 {
 	const struct fm_host *host = p->df->host;
 	uint32_t n = p->df->arcs.n_switches;
@@ -226,7 +241,7 @@ most_routes(const struct df *df)
 }
 
 static int
-check_share(const struct planes *p, struct fm_error *err)
+check_share(const struct df_planes *p, struct fm_error *err)
 {
 	uint32_t n = p->df->arcs.n_switches;
 	uint64_t pairs = (uint64_t)n * (n - 1), bad = 0;
@@ -242,29 +257,48 @@ check_share(const struct planes *p, struct fm_error *err)
 }
 
 static int
-make_planes(struct planes *p, struct fm_error *err)
+take_memory(struct df_planes *p, struct fm_error *err)
 {
-	struct df *df = p->df;
+	const struct df *df = p->df;
 	uint32_t n = df->arcs.n_switches;
-	int rc;
+	size_t room = most_routes(df) * MAX_HOPS;
 
 	p->words = FM_BITSET_WORDS(n);
 	p->misfits = fm_scratch_array(df->host, n * p->words, uint64_t);
 	p->port_link = fm_scratch_array(df->host, (size_t)n * 256, fm_link);
-	p->room = most_routes(df) * MAX_HOPS;
-	p->added = fm_scratch_bytes(df->host, p->room, sizeof(*p->added));
-	if (p->misfits == NULL || p->port_link == NULL || p->added == NULL)
-		return fm_no_scratch(df->host, "channel dependencies", err);
-	df->host->parallel_for(df->host, n, find_misfits, p);
-	if (!atomic_load(&p->any))
-		return 0;
-	if ((rc = check_share(p, err)) != 0)
+	p->room = room > LEAST_ROOM ? room : LEAST_ROOM;
+	p->held = fm_scratch_array(df->host, p->room, struct df_held);
+	return p->misfits != NULL && p->port_link != NULL && p->held != NULL
+	    ? 0
+	    : fm_no_scratch(df->host, "channel dependencies", err);
+}
+
+static int
+make_planes(struct df_planes *p, struct fm_error *err)
+{
+	int rc = take_memory(p, err);
+
+	if (rc != 0)
 		return rc;
 	index_ports(p);
-	rc = place_all(p, err);
-	for (uint32_t k = 0; k < p->n_planes; k++)
+	p->df->host->parallel_for(p->df->host, p->df->arcs.n_switches, find_misfits, p);
+	if (atomic_load(&p->any) && (rc = check_share(p, err)) == 0)
+		rc = place_all(p, err);
+	if (rc == 0)
+		rc = df_lead_off(p, err);
+	for (uint32_t k = 0; k < p->n; k++)
 		fm_acyclic_free(p->plane[k]);
 	return rc;
+}
+
+static bool
+is_damaged(const struct df *df)
+{
+	bool detours = false;
+
+	for (uint32_t g = 0; g < df->n_groups; g++)
+		detours |= df->group_detours[g];
+	return detours || !df_is_intact(df);
 }
 
 /* --------------------------------------------------------------------- VLs */
@@ -332,7 +366,7 @@ write_rounds(const struct df *df, fm_sw s, uint8_t *vl)
 static void
 write_vls(void *arg, uint32_t s, unsigned worker)
 {
-	const struct planes *p = arg;
+	const struct df_planes *p = arg;
 	const struct df *df = p->df;
 	const struct fm_fabric *fab = df->fab;
 	size_t n_ports = fab->sw_n_ports[s] + 1u;
@@ -350,9 +384,9 @@ write_vls(void *arg, uint32_t s, unsigned worker)
 		write_pattern(df, s, kind, vl);
 	if (df->group_detours[df->group[s]])
 		write_detours(df, s, vl);
-	for (size_t row = 0; p->n_planes > 0 && row < n_ports * n_ports; row++)
-		for (uint32_t k = 0; kind[row % n_ports] >= 0 && k < p->n_planes; k++)
-			vl[row * N_SLS + k + 1] = (uint8_t)(FIRST_PLANE + k);
+	for (size_t row = 0; p->n > 0 && row < n_ports * n_ports; row++)
+		for (uint32_t k = 0; kind[row % n_ports] >= 0 && k < p->n; k++)
+			vl[row * N_SLS + k + 1] = (uint8_t)(DF_FIRST_PLANE + k);
 }
 
 uint8_t
@@ -384,7 +418,7 @@ refuse_vls(const struct df *df, uint8_t n_vls, fm_link least, struct fm_error *e
 int
 df_assign_vls(struct df *df, uint8_t n_vls, struct fm_tables *out, struct fm_error *err)
 {
-	struct planes p = { .df = df, .out = out };
+	struct df_planes p = { .df = df, .out = out };
 	fm_link least;
 	int rc;
 
@@ -393,12 +427,12 @@ df_assign_vls(struct df *df, uint8_t n_vls, struct fm_tables *out, struct fm_err
 		return 0; /* no route has two hops */
 	if (n_vls < 2)
 		return refuse_vls(df, n_vls, least, err);
-	p.allowed = n_vls - FIRST_PLANE < MAX_PLANES ? n_vls - FIRST_PLANE : MAX_PLANES;
-	if (!df_is_intact(df) && (rc = make_planes(&p, err)) != 0)
+	p.allowed = n_vls - DF_FIRST_PLANE < DF_MAX_PLANES ? n_vls - DF_FIRST_PLANE : DF_MAX_PLANES;
+	if (is_damaged(df) && (rc = make_planes(&p, err)) != 0)
 		return rc;
-	out->sl_shape = p.n_planes > 0 ? FM_SL_BY_SW_DLID : FM_SL_ZERO;
+	out->sl_shape = p.n > 0 ? FM_SL_BY_SW_DLID : FM_SL_ZERO;
 	out->sl2vl_shape = FM_SL2VL_BY_IN_OUT;
-	out->n_vls_used = df->goes_round ? DF_ROUND_VLS : (uint8_t)(FIRST_PLANE + p.n_planes);
+	out->n_vls_used = df->goes_round ? DF_ROUND_VLS : (uint8_t)(DF_FIRST_PLANE + p.n);
 	df->host->parallel_for(df->host, df->fab->n_switches, write_vls, &p);
 	return 0;
 }
