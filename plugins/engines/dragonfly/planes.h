@@ -32,8 +32,9 @@ struct df_planes {
 	uint32_t n, allowed;
 };
 
-/* Hold the dependencies of a path in a plane, or all routes between two switches, both ways.  False:
- * they would close a cycle, or there is no room; then the caller takes back what is held so far. */
+/* Hold the dependencies of a path in a plane, or of all routes between two switches, both ways.
+ * False: they would close a cycle, or there is no room; what is held so far is for the caller to
+ * take back. */
 bool df_plane_hold(struct df_planes *p, uint32_t plane, const fm_link *path, uint32_t n);
 bool df_plane_hold_pair(struct df_planes *p, uint32_t plane, fm_sw u, fm_sw v);
 /* All but the first n. */
