@@ -7,11 +7,11 @@
  * runs out of VLs (nue), then what needs a single one.
  *
  * Digits, by which fattree routes, suit trees whose pods are alike; routes in closed form suit
- * shapes that are whole.  Where they leave links uneven, the best of these and of their rivals'
- * is taken (core/route/rivals.h).  minhop promises no freedom from credit loops; that of its tables
- * is proven, as that of all.  The bounds on LIDs * links are where updn still evens trees, and
- * where dfsssp (some 200 switches) and nue (some 900) take about a second of one core; beyond
- * them they are asked when it is quiet (core/route/weigh.h).
+ * shapes that are whole.  Where they leave links uneven, or need several VLs, the best of these and
+ * of their rivals' is taken (core/route/rivals.h).  minhop promises no freedom from credit loops;
+ * that of its tables is proven, as that of all.  The bounds on LIDs * links are where updn still
+ * evens trees, and where dfsssp (some 200 switches) and nue (some 900) take about a second of one
+ * core; beyond them they are asked when it is quiet (core/route/weigh.h).
  */
 #include "core/engine/auto.h"
 
@@ -24,12 +24,14 @@ static const struct auto_rival of_trees[AUTO_RIVALS] = {
 	{ "minhop", "a ragged tree: shortest paths by load spread it better", TREES_MOST }
 };
 static const struct auto_rival of_shapes[AUTO_RIVALS] = {
-	{ "dfsssp", "a shape whose own routes are uneven: balanced shortest paths spread better",
+	{ "dfsssp",
+	    "a shape whose own routes are uneven or need many VLs: balanced shortest paths are "
+	    "better",
 	    DFSSSP_MOST },
-	{ "nue", "a shape whose own routes are uneven: nue spreads better", NUE_MOST }
+	{ "nue", "a shape whose own routes are uneven or need many VLs: nue is better", NUE_MOST }
 };
 static const struct auto_rival of_any_graph[AUTO_RIVALS] = { { "nue",
-    "no regular shape: nue spreads it better than shortest paths", NUE_MOST } };
+    "no regular shape: nue is better than shortest paths, or needs fewer VLs", NUE_MOST } };
 
 const struct auto_step auto_steps[AUTO_N_STEPS] = {
 	{ .engine = "fattree",

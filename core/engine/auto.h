@@ -26,7 +26,7 @@ struct auto_rival {
 struct auto_step {
 	const char *engine;
 	const char *because; /* what the fabric is if this engine takes it */
-	/* [AUTO_RIVALS], NULL: none.  Engines to compare with where links are uneven; engine NULL:
+	/* [AUTO_RIVALS], NULL: none.  Engines to compare with (core/route/weigh.h); engine NULL:
 	 * no more of them. */
 	const struct auto_rival *rivals;
 };

@@ -11,8 +11,9 @@
 #include "lib/error.h"
 
 /* The rivals of an entry of `auto` are asked where the fullest link bears so much more than the
- * mean, or ends have several LIDs. */
+ * mean, where the entry needs more VLs, or where ends have several LIDs. */
 #define RIVAL_EVEN 1.05
+#define RIVAL_VLS 2
 
 /* The tables of an entry of `auto` and of its rivals, the one in force first. */
 struct contest {
@@ -93,8 +94,8 @@ is_any_asked(const struct fm_fabric *fab, const struct chain_entry *e)
 
 /* What is there already, and whether it leaves anything to be bettered. */
 static int
-begin_contest(struct search *s, const struct candidate *own, struct contest *all, bool *is_uneven,
-    struct fm_error *err)
+begin_contest(struct search *s, const struct candidate *own, struct contest *all,
+    bool *may_be_bettered, struct fm_error *err)
 {
 	int rc;
 
@@ -103,8 +104,8 @@ begin_contest(struct search *s, const struct candidate *own, struct contest *all
 	};
 	rc = rivals_measure(s->p->snap, &own->tables->t, s->r->workers, &all->is[0], err);
 	all->is[0].n_vls = own->verdict.vls;
-	*is_uneven = (double)all->is[0].most > RIVAL_EVEN * all->is[0].mean ||
-	    gauge_has_several_lids(&s->p->snap->fab);
+	*may_be_bettered = (double)all->is[0].most > RIVAL_EVEN * all->is[0].mean ||
+	    all->is[0].n_vls > RIVAL_VLS || gauge_has_several_lids(&s->p->snap->fab);
 	return rc;
 }
 
@@ -130,13 +131,13 @@ weigh_rivals(struct search *s, struct candidate *own, struct fm_error *err)
 	const struct chain_entry *e = own->entry;
 	const struct fm_fabric *fab = &s->p->snap->fab;
 	struct contest all;
-	bool is_uneven = false;
+	bool may_be_bettered = false;
 	int rc;
 
 	if (!is_any_asked(fab, e))
 		return 0;
-	rc = begin_contest(s, own, &all, &is_uneven, err);
-	if (rc != 0 || !is_uneven)
+	rc = begin_contest(s, own, &all, &may_be_bettered, err);
+	if (rc != 0 || !may_be_bettered)
 		return rc;
 	for (uint32_t i = 0; rc == 0 && i < e->n_rivals; i++)
 		if (is_asked(fab, &e->rival[i]))
@@ -223,10 +224,10 @@ static int
 contend(struct search *s, const struct chain_entry *e, struct candidate *c, struct fm_error *err)
 {
 	struct contest all;
-	bool is_uneven = false;
-	int rc = begin_contest(s, c, &all, &is_uneven, err);
+	bool may_be_bettered = false;
+	int rc = begin_contest(s, c, &all, &may_be_bettered, err);
 
-	if (rc != 0 || !is_uneven)
+	if (rc != 0 || !may_be_bettered)
 		return rc;
 	rc = ask_all(s, e, &all, err);
 	end_contest(s, &all, c);
