@@ -356,6 +356,7 @@ check_LTLIBRARIES += libfmtests.la
 test_libs = libfmtests.la libfmengines.la $(CHECK_LIBS)
 libfmtests_la_SOURCES = \
 	tests/mark.c \
+	tests/engine/slow.c tests/engine/slow.h \
 	tests/sweep/locks.c \
 	tests/sweep/locks_past.c \
 	tests/sweep/locks_tell.c \

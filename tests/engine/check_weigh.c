@@ -16,6 +16,7 @@
 #include "core/route/weighing.h"
 #include "lib/log.h"
 #include "tests/engine/routed.h"
+#include "tests/engine/slow.h"
 #include "tests/run.h"
 
 extern const struct fm_engine updn_LTX_fm_engine, minhop_LTX_fm_engine, fattree_LTX_fm_engine,
@@ -230,33 +231,7 @@ END_TEST
 
 /* ------------------------------------------------------- a plan is asked for meanwhile */
 
-static atomic_bool is_routing, may_go_on;
-
-/* Holds until the test lets it go or the host wants it to stop; then it is updn. */
-static int
-slow_route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
-    const void *opts, struct fm_tables *out, struct fm_error *err)
-{
-	(void)fab;
-	(void)req;
-	(void)opts;
-	(void)out;
-	atomic_store(&is_routing, true);
-	while (!atomic_load(&may_go_on))
-		if (host->should_stop(host))
-			return (host->fail)(host, err, FM_E_CANCELLED, "stopped");
-	return (host->fail)(host, err, FM_E_TOPOLOGY, "slow, and in vain");
-}
-
-static const struct fm_engine slow = { .magic = FM_ABI_MAGIC,
-	.abi_major = FM_ABI_MAJOR,
-	.abi_minor = FM_ABI_MINOR,
-	.size = sizeof(slow),
-	.option_row_size = sizeof(struct fm_option),
-	.name = "slow",
-	.traits = FM_PROVIDES_LFT,
-	.route = slow_route };
-static const struct fm_engine *const slow_ones[2] = { &slow, &updn_LTX_fm_engine };
+static const struct fm_engine *const slow_ones[2] = { &slow_engine, &updn_LTX_fm_engine };
 
 static void
 wake(void *arg)
@@ -300,14 +275,14 @@ START_TEST(given_up_for_what_is_asked)
 	atomic_bool noted = false;
 	int rc = 0;
 
-	atomic_store(&is_routing, false);
-	atomic_store(&may_go_on, false);
+	atomic_store(&slow_is_routing, false);
+	atomic_store(&slow_may_go_on, false);
 	begin(&c, &cases[0].fabric, cases[0].own, slow_ones, 0);
 	snap = lose_link(c.plan->snap);
 	ck_assert_int_eq(plan_worker_new(&c.router, wake, NULL, &worker, &err), 0);
 	w = weighing_start(worker, &c.router, c.plan, &c.chain, &c.set);
 	ck_assert_ptr_nonnull(w);
-	while (!atomic_load(&is_routing))
+	while (!atomic_load(&slow_is_routing))
 		sched_yield();
 	ck_assert(!weighing_has_ended(w));
 	if (_i == 0) {
@@ -335,7 +310,7 @@ START_TEST(given_up_for_what_is_asked)
 	ck_assert(is_due(&c));
 
 	/* and once more, when nobody asks for anything */
-	atomic_store(&may_go_on, true);
+	atomic_store(&slow_may_go_on, true);
 	w = weighing_start(worker, &c.router, c.plan, &c.chain, &c.set);
 	ck_assert_ptr_nonnull(w);
 	while (!weighing_has_ended(w))
@@ -361,13 +336,13 @@ START_TEST(given_up_at_the_end)
 	struct verdict v;
 	struct course c;
 
-	atomic_store(&is_routing, false);
-	atomic_store(&may_go_on, false);
+	atomic_store(&slow_is_routing, false);
+	atomic_store(&slow_may_go_on, false);
 	begin(&c, &cases[2].fabric, cases[2].own, slow_ones, 0);
 	ck_assert_int_eq(plan_worker_new(&c.router, wake, NULL, &worker, &err), 0);
 	w = weighing_start(worker, &c.router, c.plan, &c.chain, &c.set);
 	ck_assert_ptr_nonnull(w);
-	while (!atomic_load(&is_routing))
+	while (!atomic_load(&slow_is_routing))
 		sched_yield();
 	plan_worker_free(worker);
 	ck_assert(!weighing_take(w, &found));

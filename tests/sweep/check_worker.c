@@ -15,46 +15,19 @@
 #include "core/route/weigh.h"
 #include "core/route/weighing.h"
 #include "lib/log.h"
+#include "tests/engine/slow.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 
 static struct rig rig;
-static atomic_bool is_routing, may_go_on, was_cancelled;
-
-/* Holds until the test lets it go or the host wants it to stop; then refuses. */
-static int
-slow_route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
-    const void *opts, struct fm_tables *out, struct fm_error *err)
-{
-	(void)fab;
-	(void)req;
-	(void)opts;
-	(void)out;
-	atomic_store(&is_routing, true);
-	while (!atomic_load(&may_go_on))
-		if (host->should_stop(host)) {
-			atomic_store(&was_cancelled, true);
-			return (host->fail)(host, err, FM_E_CANCELLED, "stopped");
-		}
-	return (host->fail)(host, err, FM_E_TOPOLOGY, "slow, and in vain");
-}
-
-static const struct fm_engine slow = { .magic = FM_ABI_MAGIC,
-	.abi_major = FM_ABI_MAJOR,
-	.abi_minor = FM_ABI_MINOR,
-	.size = sizeof(slow),
-	.option_row_size = sizeof(struct fm_option),
-	.name = "slow",
-	.traits = FM_PROVIDES_LFT,
-	.route = slow_route };
-static const struct chain_entry entries[] = { { .engine = &slow, .name = "slow" } };
+static const struct chain_entry entries[] = { { .engine = &slow_engine, .name = "slow" } };
 
 static void
 setup(void)
 {
-	atomic_store(&is_routing, false);
-	atomic_store(&may_go_on, false);
-	atomic_store(&was_cancelled, false);
+	atomic_store(&slow_is_routing, false);
+	atomic_store(&slow_may_go_on, false);
+	atomic_store(&slow_was_cancelled, false);
 	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
 	rig_sim(&rig, NULL);
 	rig.off_loop = true;
@@ -81,7 +54,7 @@ run_until_routing(void)
 			ck_assert_int_ge(txn_poll(rig.txn, INT64_MAX, &err), 0);
 	}
 	sweeper_step(rig.sweeper);
-	while (!atomic_load(&is_routing))
+	while (!atomic_load(&slow_is_routing))
 		sched_yield();
 }
 
@@ -134,11 +107,11 @@ START_TEST(test_serves_while_routing)
 	uint32_t leaf = netlist_port(&rig.nl, rig.place, 1)->peer_node;
 
 	/* Once up, so that switches know where to send traps; then routed anew. */
-	atomic_store(&may_go_on, true);
+	atomic_store(&slow_may_go_on, true);
 	rig_run(&rig, SWEEP_HEAVY);
 	rig_expect_up(&rig);
-	atomic_store(&may_go_on, false);
-	atomic_store(&is_routing, false);
+	atomic_store(&slow_may_go_on, false);
+	atomic_store(&slow_is_routing, false);
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig.n_reports = 0;
 	run_until_routing();
@@ -150,7 +123,7 @@ START_TEST(test_serves_while_routing)
 	sweeper_step(rig.sweeper);
 	ck_assert_int_eq(sweeper_phase(rig.sweeper), PHASE_ROUTE);
 	ck_assert_uint_eq(rig.n_reports, 0);
-	atomic_store(&may_go_on, true);
+	atomic_store(&slow_may_go_on, true);
 	rig_run(&rig, SWEEP_LIGHT);
 	ck_assert_uint_eq(rig.n_reports, 2);
 	ck_assert_int_eq(rig.last.scope, SWEEP_NAMED);
@@ -167,7 +140,7 @@ START_TEST(test_drain_while_routing)
 	run_until_routing();
 	sweeper_drain(rig.sweeper);
 	rig.n_new_plans = 0;
-	atomic_store(&may_go_on, true);
+	atomic_store(&slow_may_go_on, true);
 	rig_run(&rig, SWEEP_LIGHT);
 	rig_expect_up(&rig);
 	ck_assert_uint_eq(rig.n_reports, 2);
@@ -179,7 +152,7 @@ START_TEST(test_stop_while_routing)
 {
 	run_until_routing();
 	rig_stop(&rig);
-	ck_assert(atomic_load(&was_cancelled));
+	ck_assert(atomic_load(&slow_was_cancelled));
 	ck_assert_uint_eq(rig.n_reports, 0);
 }
 END_TEST
@@ -188,17 +161,17 @@ END_TEST
 START_TEST(test_stop_with_a_plan)
 {
 	run_until_routing();
-	atomic_store(&may_go_on, true);
+	atomic_store(&slow_may_go_on, true);
 	sem_wait(&rig.woken);
 	rig_stop(&rig);
-	ck_assert(!atomic_load(&was_cancelled));
+	ck_assert(!atomic_load(&slow_was_cancelled));
 }
 END_TEST
 
 /* Settings are of the next plan: what the worker still does for the last one has the old. */
 START_TEST(test_configure_while_preparing)
 {
-	atomic_store(&may_go_on, true);
+	atomic_store(&slow_may_go_on, true);
 	rig_run(&rig, SWEEP_HEAVY);
 	rig_expect_up(&rig);
 	rig.set.routing.sl_model = VERIFY_FORWARD;
@@ -214,7 +187,7 @@ START_TEST(test_same_as_in_place)
 {
 	struct sweep_report apart;
 
-	atomic_store(&may_go_on, true);
+	atomic_store(&slow_may_go_on, true);
 	rig_run(&rig, SWEEP_HEAVY);
 	rig_expect_up(&rig);
 	apart = rig.last;
@@ -222,7 +195,7 @@ START_TEST(test_same_as_in_place)
 	setup();
 	rig_stop(&rig);
 	rig.off_loop = false;
-	atomic_store(&may_go_on, true);
+	atomic_store(&slow_may_go_on, true);
 	rig_bring_up(&rig);
 	ck_assert_mem_eq(apart.gets_by_attr, rig.last.gets_by_attr, sizeof(apart.gets_by_attr));
 	ck_assert_mem_eq(apart.sets_by_attr, rig.last.sets_by_attr, sizeof(apart.sets_by_attr));
@@ -258,7 +231,7 @@ START_TEST(test_other_work)
 	ck_assert(plan_worker_run(rig.worker, note, (void *)(uintptr_t)&second));
 	ck_assert(plan_worker_run(rig.worker, note, (void *)(uintptr_t)&third));
 	ck_assert_uint_eq(atomic_load(&done.n), 1);
-	atomic_store(&may_go_on, true);
+	atomic_store(&slow_may_go_on, true);
 	rig_run(&rig, SWEEP_HEAVY);
 	rig_expect_up(&rig);
 	while (atomic_load(&done.n) < 3)
