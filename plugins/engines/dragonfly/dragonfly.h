@@ -149,8 +149,8 @@ int df_alternatives(const struct df *df, struct fm_tables *out, struct fm_error 
 
 /* May the route from u to v leave the pattern? */
 bool df_misfits(const struct df *df, fm_sw u, fm_sw v);
-/* Is there nothing that could misfit at all? */
-bool df_is_intact(const struct df *df);
+/* Is there anything that could misfit, or goes round a lost cable? */
+bool df_is_damaged(const struct df *df);
 /* VLs that all links between switches have, n_vls at most; *least: one with as few, or FM_NONE. */
 uint8_t df_vls_of_links(const struct fm_fabric *fab, uint8_t n_vls, fm_link *least);
 /* At s, of what comes from one neighbour and goes to another. */

@@ -85,10 +85,11 @@ df_lead_off(struct df_planes *p, struct fm_error *err)
 
 	e.allowed = p->n > DF_EVEN_PLANES ? p->n : DF_EVEN_PLANES;
 	e.allowed = e.allowed < p->allowed ? e.allowed : p->allowed;
-	if (e.allowed == 0 || (rc = fm_base_view(host, p->df->fab, &base, err)) != 0)
-		return e.allowed == 0 ? 0 : rc;
-	if (!fm_local_search_applies(&base))
+	if (e.allowed == 0)
 		return 0;
+	if ((rc = fm_base_view(host, p->df->fab, &base, err)) != 0 ||
+	    !fm_local_search_applies(&base))
+		return rc;
 	e.placed = fm_scratch_bytes(host, p->df->arcs.n_switches, sizeof(*e.placed));
 	if (e.placed == NULL)
 		return fm_no_scratch(host, "routes to be evened", err);

@@ -41,8 +41,9 @@ find_misfits(void *arg, uint32_t u, unsigned worker)
 		atomic_store(&p->any, true);
 }
 
-bool
-df_is_intact(const struct df *df)
+/* Is there nothing that could misfit at all? */
+static bool
+is_intact(const struct df *df)
 {
 	if (df->n_unjoined > 0)
 		return false;
@@ -50,6 +51,15 @@ df_is_intact(const struct df *df)
 		if (df->group_misfits[g])
 			return false;
 	return true;
+}
+
+bool
+df_is_damaged(const struct df *df)
+{
+	for (uint32_t g = 0; g < df->n_groups; g++)
+		if (df->group_detours[g])
+			return true;
+	return !is_intact(df);
 }
 
 /* ------------------------------------------------------------------ planes */
@@ -79,9 +89,9 @@ bool
 df_plane_hold(struct df_planes *p, uint32_t plane, const fm_link *path, uint32_t n)
 {
 	for (uint32_t k = 1; k < n; k++) {
-		enum fm_acyclic_result r =
-		    p->n_held < p->room ? fm_acyclic_insert(p->plane[plane], path[k - 1], path[k])
-					: FM_ACYCLIC_CYCLE;
+		enum fm_acyclic_result r = p->n_held < p->room
+		    ? fm_acyclic_insert(p->plane[plane], path[k - 1], path[k])
+		    : FM_ACYCLIC_CYCLE;
 
 		if (r == FM_ACYCLIC_CYCLE || r == FM_ACYCLIC_NOMEM)
 			return false;
@@ -291,16 +301,6 @@ make_planes(struct df_planes *p, struct fm_error *err)
 	return rc;
 }
 
-static bool
-is_damaged(const struct df *df)
-{
-	bool detours = false;
-
-	for (uint32_t g = 0; g < df->n_groups; g++)
-		detours |= df->group_detours[g];
-	return detours || !df_is_intact(df);
-}
-
 /* --------------------------------------------------------------------- VLs */
 
 /* The second VL, by what the packet came in by and goes out by: what comes from
@@ -423,12 +423,12 @@ df_assign_vls(struct df *df, uint8_t n_vls, struct fm_tables *out, struct fm_err
 	int rc;
 
 	n_vls = df_vls_of_links(df->fab, n_vls, &least);
-	if (df->n_groups == 1 && !df->any_column && df_is_intact(df))
+	if (df->n_groups == 1 && !df->any_column && is_intact(df))
 		return 0; /* no route has two hops */
 	if (n_vls < 2)
 		return refuse_vls(df, n_vls, least, err);
 	p.allowed = n_vls - DF_FIRST_PLANE < DF_MAX_PLANES ? n_vls - DF_FIRST_PLANE : DF_MAX_PLANES;
-	if (is_damaged(df) && (rc = make_planes(&p, err)) != 0)
+	if (df_is_damaged(df) && (rc = make_planes(&p, err)) != 0)
 		return rc;
 	out->sl_shape = p.n > 0 ? FM_SL_BY_SW_DLID : FM_SL_ZERO;
 	out->sl2vl_shape = FM_SL2VL_BY_IN_OUT;

@@ -86,12 +86,9 @@ may_go_round(const struct df *df, uint8_t n_vls)
 {
 	fm_link least;
 
-	if (!fm_has_lmc(df->fab) || df->any_column || !df_is_intact(df) ||
+	if (!fm_has_lmc(df->fab) || df->any_column || df_is_damaged(df) ||
 	    df_vls_of_links(df->fab, n_vls, &least) < DF_ROUND_VLS)
 		return false;
-	for (uint32_t g = 0; g < df->n_groups; g++)
-		if (df->group_detours[g])
-			return false;
 	return has_single_pair(df);
 }
 
