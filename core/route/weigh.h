@@ -11,8 +11,9 @@
 
 #include "core/route/entry.h"
 
-/* The tables of `own` are good.  Where they leave links uneven, on fabrics that are not too large,
- * its rivals route, too, and the best of all tables are taken.  FM_E_RESOURCE. */
+/* The tables of `own` are good.  Where they leave links uneven or need several VLs, or ends have
+ * several LIDs, those rivals that the fabric is not too large for route, too, and the best of all
+ * tables are taken.  FM_E_RESOURCE. */
 int weigh_rivals(struct search *s, struct candidate *own, struct fm_error *err);
 
 #define WEIGH_BESIDE_MS 30000 /* that a rival may route for */
